@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,10 +30,16 @@ type part struct {
 // legal matches the names of files whose text must accompany the code.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|authors)([-_.]|$)`)
 
+// permissive lists the licences of other people's code that the program may contain: they ask for a notice at most.
+var permissive = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense", "Zlib"}
+
 // parts returns the third-party code in the program for a target. It reads licences from the folders of linked
 // packages, and from their parent folders up to the module's root.
-func parts(root, target string) ([]part, error) {
-	cmd := command(root, target, "list", "-deps", "-json=Dir,Standard,Module", "./cmd/krigo")
+func parts(root, target string) ([]part, error) { return partsOf(root, target, "./cmd/krigo") }
+
+// partsOf returns the third-party code in packages of the module in a folder.
+func partsOf(root, target, packages string) ([]part, error) {
+	cmd := command(root, target, "list", "-deps", "-json=Dir,Standard,Module", packages)
 	listed, err := run(cmd)
 	if err != nil {
 		return nil, err
@@ -113,11 +120,23 @@ func licences(folder, root string) (map[string]string, error) {
 	}
 }
 
+// isLicence matches the names of legal texts that have to be known licences. Others may be lists of authors or notices.
+var isLicence = regexp.MustCompile(`(?i)^(licen[cs]e|copying)`)
+
+// leastKnown is the share of a licence's words, in percent, that have to be the known licence's. The rest are
+// names and years, or words such as "parts of this are under".
+const leastKnown = 80
+
 // spdx returns the SPDX identifiers of the licences in p's texts, sorted.
 func (p part) spdx() ([]string, error) {
 	ids := map[string]bool{}
-	for _, text := range p.Texts {
-		for _, match := range licensecheck.Scan([]byte(text)).Match {
+	for _, name := range slices.Sorted(maps.Keys(p.Texts)) {
+		found := licensecheck.Scan([]byte(p.Texts[name]))
+		if isLicence.MatchString(path.Base(name)) && found.Percent < leastKnown {
+			return nil, fmt.Errorf("%s %s: %s isn't a licence that is known: only %.0f %% of its words are", p.Path, p.Version, name,
+				found.Percent)
+		}
+		for _, match := range found.Match {
 			if !match.IsURL && !strings.HasPrefix(match.ID, "Google") && !strings.HasSuffix(match.ID, "-Header") {
 				ids[match.ID] = true
 			}
@@ -138,6 +157,12 @@ func notices(parts []part) ([]byte, error) {
 		ids, err := p.spdx()
 		if err != nil {
 			return nil, err
+		}
+		for _, id := range ids {
+			if !slices.Contains(permissive, id) {
+				return nil, fmt.Errorf("%s %s is under %s, and the program may contain code under %s alone", p.Path, p.Version, id,
+					strings.Join(permissive, ", "))
+			}
 		}
 		fmt.Fprintf(&w, "  %s %s (%s)\n", p.Path, p.Version, strings.Join(ids, ", "))
 	}

@@ -10,9 +10,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -116,9 +119,19 @@ func TestLicences(t *testing.T) {
 			t.Errorf("%s: mousetrap, of Windows alone: %t", target, has)
 		}
 	}
-	if _, err := notices([]part{{Path: "example.org/x", Version: "v1.0.0",
-		Texts: map[string]string{"NOTICE": "all rights reserved"}}}); err == nil {
-		t.Error("notices without a licence")
+	gpl := "This program is free software; you can redistribute it and/or modify it under the terms of the GNU General " +
+		"Public License as published by the Free Software Foundation; either version 2 of the License, or (at your option) " +
+		"any later version."
+	for want, texts := range map[string]map[string]string{
+		"found no licence text":      {"NOTICE": "all rights reserved"},
+		"LICENSE isn't a licence":    {"LICENSE": "all rights reserved", "LICENSE-MIT": mit},
+		"COPYING isn't a licence":    {"LICENSE": mit, "COPYING": mit + strings.Repeat("\nNobody may sell it.", 100)},
+		"is under GPL-2.0-or-later,": {"LICENSE": mit, "sub/COPYING": gpl},
+	} {
+		_, err := notices([]part{{Path: "example.org/x", Version: "v1.0.0", Texts: texts}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, not %q", slices.Sorted(maps.Keys(texts)), err, want)
+		}
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -126,6 +139,51 @@ func TestLicences(t *testing.T) {
 	}
 	if err := complete(program, nil); err == nil || !strings.Contains(err.Error(), "licensecheck") {
 		t.Errorf("a program with a module that has no notice: %v", err)
+	}
+}
+
+// TestTools: what the laboratory and the tools are built from has known licences, of any kind, since nobody passes it on.
+func TestTools(t *testing.T) {
+	byEye := map[string]string{"github.com/golang/freetype": "FTL, or GPL-2.0-or-later, as one likes",
+		"github.com/ajstarks/svgo": "CC-BY-4.0, by a link"}
+	for _, folder := range []string{".", "../laboratory"} {
+		found, err := partsOf(filepath.Join(root, "tools", folder), runtime.GOOS+"/"+runtime.GOARCH, "./...")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range found {
+			if _, err := p.spdx(); err != nil && byEye[p.Path] == "" {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestNeeds: the page about installing names the licence of everything that the packages of Python and R need.
+func TestNeeds(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/how-to/install.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := 0
+	for file, names := range map[string]string{"tools/release/pack.go": `Requires-Dist: ([\w-]+)`,
+		"r/DESCRIPTION": `(?m)^Imports: (.+)$`} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile(names).FindAllSubmatch(text, -1) {
+			for _, name := range strings.Split(string(found[1]), ", ") {
+				needs++
+				withR := slices.Contains([]string{"graphics", "stats", "tools"}, name)
+				if !withR && !regexp.MustCompile(name+`( \(|,)`).Match(page) {
+					t.Errorf("the page names no licence of %s, which %s needs", name, file)
+				}
+			}
+		}
+	}
+	if needs < 8 {
+		t.Errorf("%d needs", needs)
 	}
 }
 
