@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/watch"
@@ -22,8 +21,8 @@ const ending = ".krigo"
 // even if the file changes.
 type served struct {
 	*krigo.Model
-	name string
-	stamp
+	name      string
+	file      stamp
 	queue     *queue
 	watch     *watch.Watch // counts the model's outcomes; may be nil
 	unwatched error        // why watch is nil
@@ -36,10 +35,13 @@ type served struct {
 	together *krigo.Targets
 }
 
-// stamp is the size and the time of a file. If the stamp is the same, the file counts as unchanged.
-type stamp struct {
-	size     int64
-	modified time.Time
+// stamp is a file as it was found.
+type stamp struct{ fs.FileInfo }
+
+// same says whether a file counts as unchanged. Its time alone doesn't tell: a copy may keep the time of its source, and
+// the clock may have been set back.
+func (s stamp) same(as stamp) bool {
+	return s.FileInfo != nil && os.SameFile(s.FileInfo, as.FileInfo) && s.Size() == as.Size() && s.ModTime().Equal(as.ModTime())
 }
 
 // library holds the models of a path, which is a model file or a folder of model files.
@@ -156,8 +158,8 @@ func (l *library) read(name, path string, old *served) (*served, error) {
 	if err != nil {
 		return old, err
 	}
-	at := stamp{info.Size(), info.ModTime()}
-	if old != nil && old.stamp == at || l.failed[name] == at {
+	at := stamp{info}
+	if old != nil && old.file.same(at) || l.failed[name].same(at) {
 		return old, nil
 	}
 	if !info.Mode().IsRegular() {
@@ -172,7 +174,7 @@ func (l *library) read(name, path string, old *served) (*served, error) {
 		return old, err
 	}
 	delete(l.failed, name)
-	s := &served{Model: all.Model(0), name: name, stamp: at}
+	s := &served{Model: all.Model(0), name: name, file: at}
 	if len(all.Models) > 1 {
 		l.complete(s, all)
 	}

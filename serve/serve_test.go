@@ -656,7 +656,7 @@ func TestReload(t *testing.T) {
 	stamped := time.Now()
 	for i := range 20 {
 		saved(t, []*krigo.Model{b, a}[i%2], path)
-		stamped = stamped.Add(time.Second) // two files saved within a tick of the clock may have the same time
+		stamped = stamped.Add(-time.Hour) // the clock is set back
 		os.Chtimes(path, stamped, stamped)
 		seen := answered.Load()
 		until("no answers", func() bool { return answered.Load() > seen+5 })
@@ -679,6 +679,21 @@ func TestReload(t *testing.T) {
 	until("a removed file is served", func() bool { return names() == "m" })
 	close(stop)
 	wait.Wait()
+}
+
+// TestStamp: a file that can't be read is tried again once another is in its place, whatever the clock says.
+func TestStamp(t *testing.T) {
+	path, next := filepath.Join(t.TempDir(), "m.krigo"), filepath.Join(t.TempDir(), "next")
+	l := &library{failed: map[string]stamp{}}
+	for _, text := range []string{"one", "two"} {
+		must.Do(t, os.WriteFile(next, []byte(text), 0o600))
+		must.Do(t, os.Chtimes(next, time.Time{}, time.Unix(1e9, 0)))
+		must.Do(t, os.Rename(next, path))
+		_, err := l.read("m", path, nil)
+		must.Not(t, err == nil, "%s isn't tried", text)
+		_, err = l.read("m", path, nil)
+		must.Do(t, err)
+	}
 }
 
 // TestNoModels shows that a server whose models were removed lives, isn't ready, lists no model, and says why it

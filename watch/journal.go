@@ -45,7 +45,7 @@ type entry struct {
 	Outside int       `json:"outside,omitempty"` // rows outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
 	Carried *carried  `json:"carried,omitempty"` // totals of the model's earlier lines; such a line has no rows
-	Lines   int       `json:"lines,omitempty"`   // with Carried: number of such lines that the rotation wrote; older lines have 0
+	Lines   int       `json:"lines,omitempty"`   // with Carried: number of such lines in the ledger then; older lines have 0
 }
 
 // WriteError says why outcomes couldn't be written. They aren't counted.

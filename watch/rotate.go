@@ -65,9 +65,13 @@ func (l *Ledger) Rotate() (archive string, err error) {
 			states[checksum] = newWatch(w.claim, l)
 		}
 	}
+	kept := 0 // states that earlier rotations carried over, of models that nobody watches now
 	if err := whole(func(e entry, _ []byte) error {
 		if w := states[e.Model]; w != nil {
 			return w.add(e)
+		}
+		if e.Carried != nil {
+			kept++
 		}
 		return nil
 	}); err != nil {
@@ -86,7 +90,7 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	err = disk.Write(j.path, func(to io.Writer) error {
 		for _, checksum := range carry {
 			e := entry{Format: carriedFormat, Model: checksum, At: time.Now().UTC().Truncate(time.Millisecond),
-				Carried: states[checksum].carried(), Lines: len(carry)}
+				Carried: states[checksum].carried(), Lines: len(carry) + kept}
 			if err := json.NewEncoder(to).Encode(e); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -160,6 +163,62 @@ func TestCutRotation(t *testing.T) {
 	must.Do(t, os.Remove(path+".1"))
 	must.Do(t, os.WriteFile(path, whole[:30], 0o600))
 	must.Refuse(Read(path))(t, "restore it")
+}
+
+// TestCutTwice: a state that two rotations carried over isn't lost in silence either, though nobody watched its model
+// at the second.
+func TestCutTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m, other := loaded(t, nil), loaded(t, func(o *krigo.Options) { o.Promise.Loss = "clipped-square" })
+	for _, watched := range [][]*model.Model{{m, other}, {other}} {
+		l := must.Get(Open(path))(t)
+		var held []*Watch
+		for _, m := range watched {
+			w := must.Get(l.Watch(m))(t)
+			d := outcomes(t, m, true, true, true, true, true, true)
+			must.Get(w.Observe(t.Context(), d, d.All()))(t)
+			held = append(held, w)
+		}
+		must.Get(l.Rotate())(t)
+		runtime.KeepAlive(held)
+		l.Close()
+	}
+	whole := must.Get(os.ReadFile(path))(t)
+	must.Not(t, must.Get(must.Get(Read(path))(t).Watch(m))(t).State().Alarm == nil, "no alarm: %s", whole)
+	must.Do(t, os.WriteFile(path, whole[:bytes.IndexByte(whole, '\n')+1], 0o600))
+	must.Refuse(must.Get(Read(path))(t).Watch(m))(t, "restore it")
+}
+
+// TestClock: a ledger whose times go back, stand still or leap is read and rotated like any other.
+func TestClock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m := loaded(t, nil)
+	l := must.Get(Open(path))(t)
+	w := must.Get(l.Watch(m))(t)
+	for range 4 {
+		d := outcomes(t, m, true, true, false)
+		must.Get(w.Observe(t.Context(), d, d.All()))(t)
+	}
+	want := w.State()
+	l.Close()
+	text := string(must.Get(os.ReadFile(path))(t))
+	times := []string{"9999-12-31T23:59:59Z", "1970-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"}
+	text = regexp.MustCompile(`"at":"[^"]*"`).ReplaceAllStringFunc(text, func(string) string {
+		defer func() { times = times[1:] }()
+		return `"at":"` + times[0] + `"`
+	})
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	for range 3 {
+		l = must.Get(Open(path))(t)
+		w = must.Get(l.Watch(m))(t)
+		got := w.State()
+		must.Not(t, got.Alarm == nil || want.Alarm == nil || got.Alarm.Row != want.Alarm.Row, "%+v, not %+v", got, want)
+		got.Alarm = want.Alarm
+		must.Not(t, !reflect.DeepEqual(got, want), "%+v, not %+v", got, want)
+		must.Get(l.Rotate())(t)
+		runtime.KeepAlive(w)
+		l.Close()
+	}
 }
 
 // TestRotateFaults: whichever file operation of a rotation fails, and however, the alarm and the counts stay. Outcomes

@@ -141,6 +141,23 @@ func TestStale(t *testing.T) {
 	}
 }
 
+// TestOtherClock: how old another machine's file is, says the clock that stamps files. This machine's may be an hour
+// ahead.
+func TestOtherClock(t *testing.T) {
+	if !locks {
+		t.Skip("files have no locks")
+	}
+	folder := t.TempDir()
+	path := filepath.Join(folder, before+"elsewhere"+after)
+	must.Do(t, os.WriteFile(path, []byte("half"), 0o666))
+	stamped := time.Now().Add(-2 * abandoned)
+	must.Do(t, os.Chtimes(path, time.Time{}, stamped))
+	sweep(folder, stamped.Add(abandoned/2))
+	holds(t, path, "half")
+	sweep(folder, stamped.Add(2*abandoned))
+	must.Be(t, len(names(t, folder)), 0)
+}
+
 // TestFaults: for every operation that fails, the path has the old file or the new file, and the error names the path.
 func TestFaults(t *testing.T) {
 	broken := errors.New("broken")

@@ -138,8 +138,8 @@ func End() {
 }
 
 // sweep removes the temporary files in a folder that no process is writing any more. It leaves files that it can't
-// open.
-func sweep(folder string) {
+// open. The time is that of a file which the folder's system has just made: this machine's clock may be another one.
+func sweep(folder string, now time.Time) {
 	f, err := os.Open(folder)
 	if err != nil {
 		return
@@ -149,7 +149,7 @@ func sweep(folder string) {
 		names, err := f.Readdirnames(1000)
 		for _, name := range names {
 			if strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
-				remove(filepath.Join(folder, name), strings.HasPrefix(name, before+host()))
+				remove(filepath.Join(folder, name), strings.HasPrefix(name, before+host()), now)
 			}
 		}
 		if err != nil {
@@ -160,9 +160,9 @@ func sweep(folder string) {
 
 // remove removes a temporary file if its lock is free. A temporary file of another machine is removed only if it is
 // also abandoned.
-func remove(path string, own bool) {
+func remove(path string, own bool, now time.Time) {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || !own && time.Since(info.ModTime()) < abandoned {
+	if err != nil || !info.Mode().IsRegular() || !own && now.Sub(info.ModTime()) < abandoned {
 		return
 	}
 	f, err := os.Open(path)

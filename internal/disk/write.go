@@ -32,12 +32,14 @@ func Write(path string, write func(io.Writer) error) error {
 	if direct {
 		return writeThrough(path, write)
 	}
-	sweep(filepath.Dir(to))
 	f, err := create(filepath.Dir(to), mode)
 	if err != nil {
 		return fmt.Errorf("%s: cannot be written: %w", path, err)
 	}
 	defer drop(f) // runs also when write panics
+	if info, err := f.f.Stat(); err == nil {
+		sweep(filepath.Dir(to), info.ModTime())
+	}
 	steps := []func() error{
 		func() error { return buffered(f, write) },
 		func() error {
