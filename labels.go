@@ -28,6 +28,12 @@ func CertifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
+	o.Rules = o.NewestRules(o.Group != "")
+	return certifyLabels(ctx, table, o)
+}
+
+// certifyLabels certifies labels by complete options.
+func certifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*CertifiedLabels, error) {
 	r := &labelReader{o: o, table: table.Within(ctx)}
 	l, err := r.read()
 	if err != nil {

@@ -91,7 +91,7 @@ func (p *CertifiedLabels) compute() (err error) {
 // Reproduce certifies the rows of a table again. It returns an error if these aren't the certified rows, or if anything
 // in the certificate, or in the file that it came from, isn't what the rows make it.
 func (p *CertifiedLabels) Reproduce(ctx context.Context, table *dataset.Table) error {
-	again, err := CertifyLabels(ctx, table, p.LabelOptions)
+	again, err := certifyLabels(ctx, table, p.LabelOptions)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,29 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
+// olderLabels is a certificate of labels that krigo made before certificates had rules.
+const olderLabels = "testdata/golden/labels-older.json"
+
+// TestLabelsOlder: an older file without rules keeps the bounds of its time, which its rows give again. New bounds are
+// lower.
+func TestLabelsOlder(t *testing.T) {
+	rows := must.Get(files.CSV{From: strings.NewReader("kind,p_a,p_b\n" +
+		strings.Repeat("a,.9,.1\na,.4,.6\nb,.2,.8\n", 10))}.Read())(t)
+	p, _, err := krigo.LoadLabels(olderLabels)
+	must.Do(t, err)
+	must.Do(t, p.Reproduce(t.Context(), rows))
+	must.Be(t, p.Certificate.Statements[0].Bound, 0.33200542866284954)
+	made := must.Get(krigo.CertifyLabels(t.Context(), rows, p.LabelOptions))(t)
+	must.Be(t, made.Rules, 2)
+	for i, s := range p.Certificate.Statements {
+		now := made.Certificate.Statements[i]
+		must.Not(t, !(s.Mean < now.Bound && now.Bound < 0.99*s.Bound), "%s: %v, and once %v", s.About, now.Bound, s.Bound)
+	}
+	made.Rules = 0
+	err = made.Reproduce(t.Context(), rows)
+	must.Not(t, err == nil || !strings.Contains(err.Error(), "bound isn't what was computed"), "%v", err)
+}
+
 // TestLabelsAgain: a certificate of labels comes back from its file, knows its rows in any order, and counts a class
 // that it doesn't know as wrong. Altered files are refused.
 func TestLabelsAgain(t *testing.T) {

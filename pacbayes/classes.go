@@ -36,6 +36,19 @@ type LabelTerms struct {
 	AtMostWrong float64  `json:"at_most_wrong,omitempty"` // 0: all rows are answered
 	Recall      float64  `json:"recall,omitempty"`        // 0: no class is to be detected
 	Positive    string   `json:"positive,omitempty"`      // the class to be detected
+	// Rules is the version of the rules of betting bounds, as in Terms. By rules 2 the number of rows, or of groups,
+	// decides what gamblers stake. Older files have 0.
+	Rules int `json:"rules,omitempty"`
+}
+
+// NewestRules returns the Rules of a new certificate: 0 if none of its bounds is a betting bound.
+func (t LabelTerms) NewestRules(grouped bool) int {
+	if grouped || slices.ContainsFunc(t.Statements, func(s string) bool {
+		return slices.Contains([]string{Brier, LogLoss, CalibrationBias, MeanCost}, s)
+	}) {
+		return tunedRules
+	}
+	return 0
 }
 
 // Labelled holds true and predicted labels of certified rows. Classes are numbered by their places in Classes.
@@ -51,6 +64,7 @@ type Labelled struct {
 	Groups           int
 
 	stored *Labels // the certificate that these rows have the counts of (see Again); nil: the rows are known
+	rules  int     // of the terms by which they are certified
 }
 
 // Labels is a certificate of labels that were predicted before the certified rows were seen. All its statements hold
@@ -147,6 +161,9 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
+	if newest := t.NewestRules(l.Group != nil); t.Rules != 0 && t.Rules != newest {
+		return nil, fmt.Errorf("rules %d: want %d, for these terms", t.Rules, newest)
+	}
 	if n := l.sample(make([]float64, len(l.Truth))).units(); n < MinRows {
 		return nil, Terms{Group: strings.Repeat("g", min(l.Groups, 1))}.tooFew()
 	}
@@ -154,6 +171,7 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 		Label: "certificate", Conditions: t.conditions(l.Group != nil),
 		Confusion: Confusion(len(l.Classes), l.Truth, l.Predicted)}
 	delta := t.Delta / float64(t.parts())
+	l.rules = t.Rules
 	for _, about := range t.Statements {
 		all, err := l.state(about, delta, c)
 		if err != nil {
@@ -273,7 +291,7 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	}
 	if st.Rows = s.units(); zeroOne && l.Group == nil {
 		st.Bound = ClopperPearson(st.Wrong, st.Rows, delta)
-	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta, gamblers(0, st.Rows, delta)); err != nil {
+	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta, gamblers(l.rules, st.Rows, delta)); err != nil {
 		return nil, err
 	}
 	st.Mean, st.Bound = mean*most, st.Bound*most
@@ -297,7 +315,7 @@ func (l Labelled) given(about string, delta, most float64, zeroOne bool) LabelSt
 		high = 1 - share*float64(n-st.Wrong)
 	}
 	st.Mean = math.Min(math.Max(was.Mean, low*most), high*most)
-	low, high = betweenBets(st.Mean/most, st.Rows, delta, gamblers(0, st.Rows, delta))
+	low, high = betweenBets(st.Mean/most, st.Rows, delta, gamblers(l.rules, st.Rows, delta))
 	if zeroOne && l.Groups == 0 {
 		low = ClopperPearson(st.Wrong, n, delta)
 		high = low
@@ -384,7 +402,7 @@ func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
 		}
 	}
 	bound := leastMean((1+st.Mean)/2, delta, st.Rows, func(m float64) float64 {
-		return leastWealth(z[:], m, gamblers(0, st.Rows, delta))
+		return leastWealth(z[:], m, gamblers(l.rules, st.Rows, delta))
 	})
 	st.Bound = math.Min(1, 2*bound-1+rounding)
 	return []LabelStatement{st}

@@ -87,6 +87,55 @@ func TestLabels(t *testing.T) {
 	must.Not(t, failed > 4, "%d of 20 certificates failed at δ = 0.2", failed)
 }
 
+// TestMeansOfLabelsHold simulates how often the bounds on the mean Brier score and the mean log loss fail: at most in a
+// share δ of the samples, plus 4 standard errors. Stakes that follow the number of rows give lower bounds on average.
+func TestMeansOfLabelsHold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const sets, n, delta = 400, 50, 0.1
+	terms := LabelTerms{Delta: delta}
+	for name, sure := range map[string]float64{"unsure": 0.3, "some sure": 2, "sure, and sometimes wrong": 6} {
+		drawn := func(rows int) (l Labelled) {
+			for range rows {
+				z := sure * rng.NormFloat64()
+				truth := 0
+				if rng.Float64() < 1/(1+math.Exp(-0.7*z)) {
+					truth = 1
+				}
+				p := 1 / (1 + math.Exp(-z))
+				l.Truth = append(l.Truth, truth)
+				l.Probabilities = append(l.Probabilities, []float64{1 - p, p})
+			}
+			l.Classes = []string{"no", "yes"}
+			l.Predicted = make([]int, rows)
+			return l
+		}
+		far := drawn(100000)
+		for _, about := range []string{Brier, LogLoss} {
+			terms.Statements = []string{about}
+			bounds := func(rules int, l Labelled) LabelStatement {
+				terms.Rules = rules
+				return must.Get(terms.Certify(l))(t).Statements[0]
+			}
+			mean := bounds(2, far).Mean
+			fails, lower := 0, 0.
+			for range sets {
+				l := drawn(n)
+				tuned, then := bounds(2, l).Bound, bounds(0, l).Bound
+				lower += (then - tuned) / (then - mean) / sets
+				if tuned < mean {
+					fails++
+				}
+			}
+			must.Not(t, float64(fails) > sets*delta+4*math.Sqrt(sets*delta*(1-delta)), "%s, %s: %d of %d bounds fail", name, about, fails, sets)
+			must.Not(t, lower < 0.03, "%s, %s: the distance to the mean is lower by the share %v", name, about, lower)
+		}
+	}
+	terms.Rules = 1
+	must.Refuse(terms.Certify(drawnLabels(rng, n)))(t, "rules 1: want 2")
+	terms = LabelTerms{Delta: delta, Statements: []string{ErrorRate}, Rules: 2}
+	must.Refuse(terms.Certify(drawnLabels(rng, n)))(t, "rules 2: want 0")
+}
+
 // TestSelectAdversary: scores that tie and say nothing don't fool the search for a threshold.
 func TestSelectAdversary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

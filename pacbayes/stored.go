@@ -29,7 +29,7 @@ func (t LabelTerms) Again(c *Labels, costs [][]float64) (*Labels, error) {
 	again.Copies = min(max(c.Copies, 0), c.Rows-1)
 	for i, s := range again.Statements {
 		if s.About == CalibrationBias {
-			least, most := betweenBets((1+s.Mean)/2, s.Rows, s.Delta, gamblers(0, s.Rows, s.Delta))
+			least, most := betweenBets((1+s.Mean)/2, s.Rows, s.Delta, gamblers(t.Rules, s.Rows, s.Delta))
 			again.Statements[i].Bound = math.Min(math.Max(c.statement(s.About).Bound, 2*least-1), 2*most-1)
 		}
 	}

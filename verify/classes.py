@@ -5,10 +5,10 @@ from bisect import bisect_left
 from collections import Counter
 from fractions import Fraction
 from hashlib import sha256
-from math import exp, expm1, floor, fsum, gcd, inf, lgamma, log, log1p, pi, sin, sqrt
+from math import exp, expm1, floor, fsum, gcd, inf, lgamma, log, log1p, sqrt
 from unicodedata import category, normalize
 
-from bounds import Fields, as_number, as_text, binomial, holds, near, plain, read_table, require, rise
+from bounds import Fields, as_number, as_text, bets as stakes, binomial, holds, near, plain, read_table, require, rise
 from more import crossing
 
 CONDITIONS = (
@@ -16,7 +16,6 @@ CONDITIONS = (
     "What made the predictions never saw these rows, and wasn't chosen by them. The person who certifies vouches for both.",
     "What is stated was chosen before these rows were seen: the statements, \u03b4, costs, kinds of rows, and the shares that were asked for.")
 MIN_ROWS, LEAST, STEPS, FIRST, BINS = 20, 0.001, 400, 0.05, 10
-BETS = [sin((k + 0.5) * pi / 128)**2 for k in range(64)]
 
 
 def ordered(*lists):
@@ -114,9 +113,9 @@ class Rows:
         return [min(fsum(v) / len(v), 1) for v in each.values()]
 
 
-def bets(losses, m):
-    """Returns the logarithms of the gamblers' wealths against the mean m."""
-    return [fsum(log(1 - c + c * (1 - x) / (1 - m)) for x in losses) for c in BETS]
+def bets(losses, m, shares):
+    """Returns the logarithms of the wealths of gamblers who stake these shares against the mean m."""
+    return [fsum(log(1 - c + c * (1 - x) / (1 - m)) for x in losses) for c in shares]
 
 
 def mean_wealth(logs):
@@ -134,16 +133,16 @@ def check_binomial(what, bound, k, n, delta):
     near(what, bound, binomial(k, n, delta))
 
 
-def least_wealth(bins, m):
+def least_wealth(bins, m, shares):
     """Returns the gamblers' least wealth over all signs of the bins."""
-    wealth = [[0.0] * len(BETS)]
+    wealth = [[0.0] * len(shares)]
     for z in filter(None, bins):
-        both = [bets([(1 + sign * v) / 2 for v in z], m) for sign in (1, -1)]
+        both = [bets([(1 + sign * v) / 2 for v in z], m, shares) for sign in (1, -1)]
         wealth = [[a + b for a, b in zip(w, logs)] for w in wealth for logs in both]
     return min(map(mean_wealth, wealth))
 
 
-def check_statements(r, about, delta, found, c, by_column):
+def check_statements(r, about, delta, found, c, by_column, rules):
     """Checks the statements of one kind, found, which have delta together."""
     n = len(set(r.groups)) if r.groups else r.n
     for s in found:
@@ -168,7 +167,7 @@ def check_statements(r, about, delta, found, c, by_column):
             check_binomial(f"the bound of {s('of', str)}", s("bound", float), wrong, rows, s("delta", float))
         return
     require(len(found) == 1, f"{about} isn't stated once")
-    s, bound = found[0], found[0]("bound", float)
+    s, bound, shares = found[0], found[0]("bound", float), stakes(n, delta, rules)
     require(abs(s("delta", float) / delta - 1) < 1e-9, f"{about}: the part of delta differs")
     require(s("rows", int) == n and not s.has("of") and not s.has("reason"), f"{about}: the number of rows differs")
     if about == "calibration":
@@ -186,7 +185,7 @@ def check_statements(r, about, delta, found, c, by_column):
             keys(b, "rows confidence right")
             near("a bin's confidence", b("confidence", float), fsum(p) / max(len(p), 1))
             near("a bin's share of right labels", b("right", float), (fsum(z) + fsum(p)) / max(len(p), 1))
-        return check_betting("the calibration's bound", (1 + bound) / 2, (1 + mean) / 2, delta, lambda m: least_wealth(bins, m))
+        return check_betting("the calibration's bound", (1 + bound) / 2, (1 + mean) / 2, delta, lambda m: least_wealth(bins, m, shares))
     most, zero_one, losses = 1.0, True, r.wrong
     if about == "brier":
         zero_one, losses = False, [fsum((p - (j == t))**2 for j, p in enumerate(row)) / 2 for t, row in zip(r.truth, r.p)]
@@ -205,7 +204,7 @@ def check_statements(r, about, delta, found, c, by_column):
     require(s("wrong", int) == zero_one * sum(losses), f"{about}: the number of wrong rows differs")
     if zero_one and not r.groups:
         return check_binomial(f"the bound of {about}", bound, sum(losses), n, delta)
-    check_betting(f"the bound of {about}", bound / most, fsum(own) / n, delta, lambda m: mean_wealth(bets(own, m)))
+    check_betting(f"the bound of {about}", bound / most, fsum(own) / n, delta, lambda m: mean_wealth(bets(own, m, shares)))
 
 
 def allowed(k, m, a, level):
@@ -344,7 +343,7 @@ def verify(raw, data):
     c, r, delta = o.of("certificate"), Rows(o, read_table(data)), o("delta", float)
     require(0 < delta < 0.5 and c("delta", float) == delta, "delta isn't the declared delta, or is 0.5 or more")
     keys(o, "source kind version target delta rows_sha256 certificate sentence",
-         "prediction score probabilities slice_by group costs statements at_most_wrong recall positive")
+         "prediction score probabilities slice_by group costs statements at_most_wrong recall positive rules")
     keys(c, "rows delta classes confusion valid label conditions", "groups statements bins copies selective detection")
     require(c.has("bins") == ("calibration" in o.list("statements", str)), "bins without a calibration, or a calibration without bins")
     require(bool(o("recall", float)) == bool(o("positive", str)), "a class without a recall")
@@ -363,10 +362,12 @@ def verify(raw, data):
     parts = len(named) + (a > 0) + (recall > 0)
     require(len(set(named)) == len(named) and parts, "statements are named twice, or nothing is stated")
     require(not r.groups or not a and not recall, "a threshold with groups")
+    bet = r.groups or {"brier", "log-loss", "calibration", "costs"} & set(named)
+    require(not o("rules", int) or bet and o("rules", int) == 2, "the rules aren't those of these statements")
     said = c.objects("statements")
     require([about for about in dict.fromkeys(s("about", str) for s in said)] == named, "the statements aren't the declared statements")
     for about in named:
-        check_statements(r, about, delta / parts, [s for s in said if s("about", str) == about], c, o("slice_by", str))
+        check_statements(r, about, delta / parts, [s for s in said if s("about", str) == about], c, o("slice_by", str), o("rules", int))
     require(c.has("selective") == (a > 0) and c.has("detection") == (recall > 0), "a threshold lacks, or wasn't declared")
     if a:
         check_selective(r, c.of("selective"), a, delta / parts)

@@ -41,6 +41,15 @@ func TestLabels(t *testing.T) {
 	if agrees, said := try(honest); !agrees {
 		t.Fatal(said)
 	}
+	older := string(must.Get(os.ReadFile("../testdata/golden/labels-older.json"))(t))
+	its := filepath.Join(dir, "older.csv")
+	must.Do(t, os.WriteFile(its, []byte("kind,p_a,p_b\n"+strings.Repeat("a,.9,.1\na,.4,.6\nb,.2,.8\n", 10)), 0o600))
+	for rules, agrees := range map[string]bool{"": true, `"rules": 2,`: false, `"rules": 1,`: false} {
+		must.Do(t, os.WriteFile(file, []byte(strings.Replace(older, `"target"`, rules+`"target"`, 1)), 0o600))
+		if is, said := verify(t, file, its); is != agrees {
+			t.Errorf("an older file with %q: %v, %s", rules, is, said)
+		}
+	}
 	last := c.Certificate.Statements[len(c.Certificate.Statements)-1]
 	s := c.Certificate.Selective
 	number := func(format string, v any) string { b, _ := json.Marshal(v); return fmt.Sprintf(format, b) }
@@ -51,6 +60,7 @@ func TestLabels(t *testing.T) {
 		{number(`"threshold": %s`, s.Threshold), `"threshold": 0.01`},
 		{number(`"level": %s`, s.Level), number(`"level": %s`, s.Level*1.1)},
 		{`"rows_sha256": "`, `"rows_sha256": "0`},
+		{`"rules": 2`, `"rules": 0`},
 		{number(`"false_alarms_bound": %s`, c.Certificate.Detection.FalseAlarmsBound), `"false_alarms_bound": 0.001`},
 		{number(`"delta": %s,`, 0.05), `"delta": 0.04,`},
 	} {
