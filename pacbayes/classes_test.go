@@ -91,7 +91,7 @@ func TestLabels(t *testing.T) {
 // share δ of the samples, plus 4 standard errors. Stakes that follow the number of rows give lower bounds on average.
 func TestMeansOfLabelsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	const sets, n, delta = 400, 50, 0.1
+	const sets, n, delta = 150, 50, 0.1
 	terms := LabelTerms{Delta: delta}
 	for name, sure := range map[string]float64{"unsure": 0.3, "some sure": 2, "sure, and sometimes wrong": 6} {
 		drawn := func(rows int) (l Labelled) {
@@ -109,7 +109,7 @@ func TestMeansOfLabelsHold(t *testing.T) {
 			l.Predicted = make([]int, rows)
 			return l
 		}
-		far := drawn(100000)
+		far := drawn(20000)
 		for _, about := range []string{Brier, LogLoss} {
 			terms.Statements = []string{about}
 			bounds := func(rules int, l Labelled) LabelStatement {
