@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
@@ -24,29 +25,40 @@ import (
 func (o Options) check(evaluating bool) error {
 	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(), Learns: o.learns(),
 		Sited: o.sited() != nil}
-	errs := slices.Concat(settings.CheckAll(&o.Data), o.Data.check(), settings.CheckAll(&o.Kernel), o.Kernel.check(),
-		o.Method.Check(use), settings.CheckAll(&o.Prior), o.Prior.check(), settings.CheckAll(&o.Promise), o.Promise.check(),
-		settings.CheckAll(&o.Run), o.Run.check(), o.checkTogether(), o.checkBacktest(evaluating))
-	if len(errs) > 0 {
-		return &UsageError{errors.Join(errs...)}
-	}
-	return nil
+	return asUsage(errors.Join(slices.Concat(
+		settings.CheckAll(&o.Data), o.Data.check(),
+		settings.CheckAll(&o.Kernel), o.Kernel.check(),
+		o.Method.Check(use),
+		settings.CheckAll(&o.Prior), o.Prior.check(),
+		settings.CheckAll(&o.Promise), o.Promise.check(),
+		settings.CheckAll(&o.Run), o.Run.check(),
+		o.checkTogether(), o.checkBacktest(evaluating))...))
 }
 
-func (d Data) check() (wrong settings.Faults) {
-	wrong.If(d.Target == "", "target: name the column to predict")
-	wrong.If(d.encodes() && d.Scaling != dataset.PriorRows, "categorical, missing mean: categories and means are learnt "+
-		"from prior rows, and the inputs' scaling with them: leave it at prior-rows, not %s", d.Scaling)
-	wrong.If((d.Scaling == dataset.Declared) != (d.Declared != nil),
-		"scaling: declared scaling needs its constants, and constants need declared scaling")
-	if d.Declared != nil {
-		wrong.Of(d.Declared.Validate(), "scaling: %w")
-		wrong.If(d.Declared.Transform != nil, "scaling: a transform of the target isn't declared, since its constants come "+
-			"from the prior rows: name it by target-transform")
+func (d Data) check() settings.Faults {
+	wrong := settings.Faults{
+		faults.If(d.Target == "", "target: name the column to predict"),
+		faults.If(d.encodes() && d.Scaling != dataset.PriorRows,
+			"categorical, missing mean: categories and means are learnt from prior rows, and "+
+				"the inputs' scaling with them: leave it at prior-rows, not %s", d.Scaling),
+		faults.If((d.Scaling == dataset.Declared) != (d.Declared != nil),
+			"scaling: declared scaling needs its constants, and constants need declared scaling"),
 	}
-	wrong.If(d.TestFraction > 0 && d.Test != nil, "test-fraction and a test table exclude each other")
-	wrong.If(d.Group != "" && d.Split == "last",
-		"group: a fit can't have both --group and --split last: whole groups get random roles")
+	if d.Declared != nil {
+		wrong = append(wrong,
+			faults.Of(d.Declared.Validate(), "scaling: %w"),
+			faults.If(d.Declared.Transform != nil,
+				"scaling: a transform of the target isn't declared, since its constants come "+
+					"from the prior rows: name it by target-transform"),
+		)
+	}
+	wrong = append(wrong,
+		faults.If(d.TestFraction > 0 && d.Test != nil,
+			"test-fraction and a test table exclude each other"),
+		faults.If(d.Group != "" && d.Split == "last",
+			"group: a fit can't have both --group and --split last: whole groups get random "+
+				"roles"),
+	)
 	own := append([]string{d.Target, d.Group}, d.Categorical...)
 	for _, c := range [][3]string{{"offset", d.Offset, "predictions"}, {"exposure", d.Exposure, "exposures"},
 		{"noise-column", d.NoiseColumn, "standard errors"}} {
@@ -65,33 +77,45 @@ func (d Data) checkBeside() (wrong settings.Faults) {
 		return nil
 	}
 	for i, name := range d.Beside {
-		wrong.If(name == "", "target: there is a comma without a name of a column before and after it")
-		wrong.If(slices.Contains(d.Beside[:i], name), "target %q is listed twice", name)
-		wrong.If(slices.Contains(d.Inputs, name), "inputs: %q is a target of the same fit, and no target is an "+
-			"input of another: fit it alone", name)
-		wrong.If(name != "" && name == d.Group, "group %q: that column is a target", name)
+		wrong = append(wrong,
+			faults.If(name == "",
+				"target: there is a comma without a name of a column before and after it"),
+			faults.If(slices.Contains(d.Beside[:i], name), "target %q is listed twice", name),
+			faults.If(slices.Contains(d.Inputs, name),
+				"inputs: %q is a target of the same fit, and no target is an input of "+
+					"another: fit it alone", name),
+			faults.If(name != "" && name == d.Group, "group %q: that column is a target", name),
+		)
 	}
-	wrong.If(len(d.Beside) < 2 || !slices.Contains(d.Beside, d.Target), "several targets: the target %q has to be "+
-		"one of at least two", d.Target)
-	wrong.If(d.Scaling == dataset.Declared, "several targets: declared constants are of one target: leave the "+
-		"scaling at prior-rows, or fit each target alone")
-	wrong.If(d.Offset != "", "several targets: the offset %q is a prediction of one target: fit each target "+
-		"alone", d.Offset)
-	wrong.If(d.NoiseColumn != "", "several targets: the noise-column %q is of one target: fit each target alone",
-		d.NoiseColumn)
-	wrong.If(d.Group == dataset.EqualRows, "several targets: rows that are equal in one target may differ in "+
-		"another, so that copies don't group rows: choose --duplicates drop")
-	wrong.If(strings.HasPrefix(d.Group, "block:") && strings.HasSuffix(d.Group, ":auto"), "several targets: "+
-		"targets would choose different blocks: name a size in place of auto")
-	return wrong
+	return append(wrong,
+		faults.If(len(d.Beside) < 2 || !slices.Contains(d.Beside, d.Target),
+			"several targets: the target %q has to be one of at least two", d.Target),
+		faults.If(d.Scaling == dataset.Declared,
+			"several targets: declared constants are of one target: leave the scaling at "+
+				"prior-rows, or fit each target alone"),
+		faults.If(d.Offset != "",
+			"several targets: the offset %q is a prediction of one target: fit each target "+
+				"alone", d.Offset),
+		faults.If(d.NoiseColumn != "",
+			"several targets: the noise-column %q is of one target: fit each target alone",
+			d.NoiseColumn),
+		faults.If(d.Group == dataset.EqualRows,
+			"several targets: rows that are equal in one target may differ in another, so "+
+				"that copies don't group rows: choose --duplicates drop"),
+		faults.If(strings.HasPrefix(d.Group, "block:") && strings.HasSuffix(d.Group, ":auto"),
+			"several targets: targets would choose different blocks: name a size in place of "+
+				"auto"),
+	)
 }
 
 func (k Kernel) check() (wrong settings.Faults) {
 	expressions := k.expressions(autoKernels)
 	for i, expression := range expressions {
 		err := kernel.Check(expression)
-		wrong.If(err != nil, "%w", err)
-		wrong.If(err == nil && slices.Contains(expressions[:i], expression), "kernel: %s twice", expression)
+		wrong = append(wrong, err,
+			faults.If(err == nil && slices.Contains(expressions[:i], expression),
+				"kernel: %s twice", expression),
+		)
 	}
 	return wrong
 }
@@ -126,100 +150,127 @@ func (k Kernel) checkColumns(inputs []kernel.Input) error {
 	return nil
 }
 
-func (p Prior) check() (wrong settings.Faults) {
-	wrong.If(p.Kind == "grid" && (p.Learn || len(p.Temper) > 0),
-		"temper and posterior learnt are for prior informed: the grid's prior isn't learnt")
-	wrong.If(p.Kind == "informed" && p.Mixed,
-		"grid: only for --prior grid; an informed prior's parameters aren't rounded to a grid")
-	wrong.If(!(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" || p.Learn), "prior-share %v: want a "+
-		"share in (0, 1), or 1 for an informed prior that nothing is learnt after: all rows then train, and none is "+
-		"certified", p.Share)
-	wrong.Of(p.Grid.Validate(), "%w")
-	return wrong
+func (p Prior) check() settings.Faults {
+	return settings.Faults{
+		faults.If(p.Kind == "grid" && (p.Learn || len(p.Temper) > 0),
+			"temper and posterior learnt are for prior informed: the grid's prior isn't learnt"),
+		faults.If(p.Kind == "informed" && p.Mixed,
+			"grid: only for --prior grid; an informed prior's parameters aren't rounded to a "+
+				"grid"),
+		faults.If(!(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" ||
+			p.Learn),
+			"prior-share %v: want a share in (0, 1), or 1 for an informed prior that nothing "+
+				"is learnt after: all rows then train, and none is certified", p.Share),
+		p.Grid.Validate(),
+	}
 }
 
-func (p Promise) check() (wrong settings.Faults) {
+func (p Promise) check() settings.Faults {
 	kind, err := pacbayes.ParseLoss(p.Loss)
 	if err != nil {
 		return settings.Faults{err}
 	}
 	err = p.loss(kind).Validate()
-	wrong.If(err != nil, "epsilon: %w", err)
-	wrong.If(err == nil && kind != pacbayes.Asymmetric && p.EpsilonAbove != 0,
-		"epsilon: two widths are for the asymmetric loss, not %q", kind)
-	return wrong
+	return settings.Faults{
+		faults.Of(err, "epsilon: %w"),
+		faults.If(err == nil && kind != pacbayes.Asymmetric && p.EpsilonAbove != 0,
+			"epsilon: two widths are for the asymmetric loss, not %q", kind),
+	}
 }
 
-func (r Run) check() (wrong settings.Faults) {
-	wrong.If(r.Budget > 0 && r.Declared != "", "budget: what a declaration has tried doesn't depend on time")
-	wrong.If(r.FixParameters && (r.Init == nil || r.Restarts > 1),
-		"fix-parameters: give the parameters as init, and no restarts")
+func (r Run) check() settings.Faults {
 	_, err := json.Marshal(r.Init)
-	wrong.If(err != nil, "init: %w", err) // for example NaN: options are kept as JSON
-	return wrong
+	return settings.Faults{
+		faults.If(r.Budget > 0 && r.Declared != "",
+			"budget: what a declaration has tried doesn't depend on time"),
+		faults.If(r.FixParameters && (r.Init == nil || r.Restarts > 1),
+			"fix-parameters: give the parameters as init, and no restarts"),
+		faults.Of(err, "init: %w"), // for example NaN: options are kept as JSON
+	}
 }
 
 // checkTogether reports what can't be combined in the kernel, the method, the prior and the promise.
-func (o Options) checkTogether() (wrong settings.Faults) {
+func (o Options) checkTogether() settings.Faults {
 	bound := o.Method.Kind().Bound != ""
-	wrong.If(o.Method.InducingBy == "theory" && !slices.Contains([]string{"se", "matern32", "matern52"},
-		o.Kernel.Expression), "inducing theory: eigenvalues are known of the kernels se, matern32 and matern52, not of %s",
-		o.Kernel.Expression)
-	wrong.If(o.informed() && o.Run.Init != nil, "init: an informed prior is learnt on the prior rows alone, and given "+
-		"parameters may have been learnt on others; with prior grid they may start training")
-	wrong.If(o.Run.Budget != 0 && !o.informed(), "budget: it is for choices among kernels on prior rows, with prior "+
-		"informed: a choice on the certified rows is paid for whether it was tried or not")
-	wrong.If(o.Data.Group != "" && o.Promise.Population != "",
-		"population same: it promises for rows of known units, group for new ones: leave one of them out")
-	wrong.If((o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last",
-		"curve, slices: a backtest promises nothing of any width, nor of any kind of rows")
-	wrong.If(o.Promise.Curve && o.Data.Group != "", "curve: groups have no curve, since a group's loss is the "+
-		"share of its rows that miss")
-	wrong.If(len(o.Promise.Slices) > 0 && o.Data.Group != "", "slices: groups have no slices, since a group's loss "+
-		"is the share of its rows that miss")
-	if name := o.Data.Transform; slices.Contains(dataset.Transforms(), name) {
-		wrong.Of(o.untransformed(), "target-transform "+name+": %w; or target-transform none")
-	}
-	if o.Kernel.Noise == objective.StudentName {
-		wrong.Of(o.unsited(), "noise student: %w; or noise constant")
-	}
-	if o.Kernel.Monotone != nil {
-		wrong.Of(o.unordered(), "monotone: %w")
-	}
-	if what := "noise " + o.Kernel.Noise; o.varies() || o.Data.NoiseColumn != "" {
-		if !o.varies() {
-			what = "noise-column"
-		}
-		wrong.If(o.Data.NoiseColumn != "" && cmp.Or(o.Kernel.Noise, "constant") != "constant", "noise-column: it "+
-			"is added to a noise that is the same for all rows: take noise constant, or leave the column out")
-		wrong.If(!o.certifiesMean(), "%s: the prior rows teach the noise, so that it takes prior informed, nothing "+
-			"learnt after it, and mean-bound direct", what)
-		wrong.If(!slices.Contains([]string{"", method.EvidenceName, method.NearestName, method.VFEName, method.FITCName,
-			method.DTCName, method.PEPName}, o.Method.Name), "%s: %s has one noise variance for all rows: take "+
-			"evidence, nearest, vfe, fitc, dtc or pep", what, o.Method.Name)
-	}
 	_, rated := o.sited().(objective.Rated)
-	wrong.If(o.Data.Exposure != "" && !rated, "exposure %q: it multiplies the mean of a "+
-		"count or a positive number: take noise negative-binomial, poisson or gamma", o.Data.Exposure)
-	wrong = append(wrong, o.checkCensored()...)
-	if err := o.checkSited(); err != nil {
-		wrong = append(wrong, err)
+	transform := o.Data.Transform
+	return slices.Concat(settings.Faults{
+		faults.If(o.Method.InducingBy == "theory" &&
+			!slices.Contains([]string{"se", "matern32", "matern52"}, o.Kernel.Expression),
+			"inducing theory: eigenvalues are known of the kernels se, matern32 and "+
+				"matern52, not of %s", o.Kernel.Expression),
+		faults.If(o.informed() && o.Run.Init != nil,
+			"init: an informed prior is learnt on the prior rows alone, and given parameters "+
+				"may have been learnt on others; with prior grid they may start training"),
+		faults.If(o.Run.Budget != 0 && !o.informed(),
+			"budget: it is for choices among kernels on prior rows, with prior informed: a "+
+				"choice on the certified rows is paid for whether it was tried or not"),
+		faults.If(o.Data.Group != "" && o.Promise.Population != "",
+			"population same: it promises for rows of known units, group for new ones: leave "+
+				"one of them out"),
+		faults.If((o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last",
+			"curve, slices: a backtest promises nothing of any width, nor of any kind of rows"),
+		faults.If(o.Promise.Curve && o.Data.Group != "",
+			"curve: groups have no curve, since a group's loss is the share of its rows that "+
+				"miss"),
+		faults.If(len(o.Promise.Slices) > 0 && o.Data.Group != "",
+			"slices: groups have no slices, since a group's loss is the share of its rows "+
+				"that miss"),
+		faults.When(slices.Contains(dataset.Transforms(), transform), o.untransformed(),
+			"target-transform %s: %w; or target-transform none", transform),
+		faults.When(o.Kernel.Noise == objective.StudentName, o.unsited(),
+			"noise student: %w; or noise constant"),
+		faults.When(o.Kernel.Monotone != nil, o.unordered(), "monotone: %w"),
+	}, o.checkVarying(), settings.Faults{
+		faults.If(o.Data.Exposure != "" && !rated,
+			"exposure %q: it multiplies the mean of a count or a positive number: take noise "+
+				"negative-binomial, poisson or gamma", o.Data.Exposure),
+	}, o.checkCensored(), settings.Faults{
+		o.checkSited(),
+		faults.When(o.Run.Deliver == "all", o.checkDelivered(), "%w"),
+		faults.If(o.Promise.Loss == string(pacbayes.Scaled) && (bound || o.Method.Term == "loss"),
+			"loss scaled: it counts the standard deviations that training finds, so that %s "+
+				"can't be trained by it: use an objective such as evidence or nearest, with a "+
+				"term of its own", o.Method.Name),
+		faults.If(o.Prior.Mixed && !bound,
+			"grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for "+
+				"the bound, not %s", o.Method.Name),
+		faults.If(o.Promise.MeanBound == pacbayes.Direct && len(o.Prior.Temper) > 1,
+			"temper: a mean bounded directly doesn't depend on it; give one factor, or "+
+				"mean-bound both or twice"),
+	}, o.checkTerms())
+}
+
+// checkVarying reports what a noise that isn't the same for all rows can't have.
+func (o Options) checkVarying() settings.Faults {
+	what := "noise " + o.Kernel.Noise
+	if !o.varies() {
+		what = "noise-column"
+		if o.Data.NoiseColumn == "" {
+			return nil
+		}
 	}
-	if o.Run.Deliver == "all" {
-		wrong.Of(o.checkDelivered(), "%w")
+	return settings.Faults{
+		faults.If(o.Data.NoiseColumn != "" && cmp.Or(o.Kernel.Noise, "constant") != "constant",
+			"noise-column: it is added to a noise that is the same for all rows: take noise "+
+				"constant, or leave the column out"),
+		faults.If(!o.certifiesMean(),
+			"%s: the prior rows teach the noise, so that it takes prior informed, nothing "+
+				"learnt after it, and mean-bound direct", what),
+		faults.If(!slices.Contains([]string{"", method.EvidenceName, method.NearestName,
+			method.VFEName, method.FITCName, method.DTCName, method.PEPName}, o.Method.Name),
+			"%s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, "+
+				"dtc or pep", what, o.Method.Name),
 	}
-	wrong.If(o.Promise.Loss == string(pacbayes.Scaled) && (bound || o.Method.Term == "loss"), "loss scaled: it counts "+
-		"the standard deviations that training finds, so that %s can't be trained by it: use an objective such as evidence "+
-		"or nearest, with a term of its own", o.Method.Name)
-	wrong.If(o.Prior.Mixed && !bound, "grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the "+
-		"bound, not %s", o.Method.Name)
-	wrong.If(o.Promise.MeanBound == pacbayes.Direct && len(o.Prior.Temper) > 1,
-		"temper: a mean bounded directly doesn't depend on it; give one factor, or mean-bound both or twice")
-	// CheckRoute checks whether the terms suit the route. Other checks of terms are checks of options.
-	if kind, err := pacbayes.ParseLoss(o.Promise.Loss); err == nil && len(settings.CheckAll(&o.Promise)) == 0 {
-		wrong.Of(o.terms(o.Promise.loss(kind), 1).CheckRoute(), "%w")
+}
+
+// checkTerms checks whether the terms suit the route. Other checks of terms are checks of options.
+func (o Options) checkTerms() settings.Faults {
+	kind, err := pacbayes.ParseLoss(o.Promise.Loss)
+	if err != nil || settings.CheckAll(&o.Promise) != nil {
+		return nil
 	}
-	return wrong
+	return settings.Faults{o.terms(o.Promise.loss(kind), 1).CheckRoute()}
 }
 
 // Values of Data.Transform other than names of transforms.
@@ -237,26 +288,28 @@ func (o Options) certifiesMean() bool {
 // certificate is for a mean alone, and counts this mean's misses. Such a mean is a fixed function of the inputs, in the
 // target's units.
 func (o Options) untransformed() error {
-	switch {
-	case o.Data.Offset != "":
-		return errors.New("the offset is in the target's own units, and is added to predictions in these units")
-	case o.Data.NoiseColumn != "":
-		return errors.New("the standard errors of noise-column are in the target's own units, and a transform " +
-			"would change them")
-	case !o.certifiesMean():
-		return errors.New("a random draw of the model isn't Gaussian in the target's units, so that it takes a mean that is " +
-			"certified by its own misses: prior informed, nothing learnt after it, and mean-bound direct")
-	case o.Data.Scaling != dataset.PriorRows:
-		return errors.New("its constants come from the prior rows, and the scaling with them: leave that at prior-rows")
-	case o.Method.Kind().Bound != "" || o.Method.Term == "loss":
-		return fmt.Errorf("%s trains for a loss of the target itself: take an objective such as evidence or nearest",
-			o.Method.Name)
-	}
-	if _, known := method.Find(o.Method.Name); known && o.Method.Likelihood() != "" {
-		return fmt.Errorf("the noise of %s isn't Gaussian, and it would take both: take evidence, nearest or svgp",
-			o.Method.Name)
-	}
-	return nil
+	_, known := method.Find(o.Method.Name)
+	return faults.First(
+		faults.If(o.Data.Offset != "",
+			"the offset is in the target's own units, and is added to predictions in these "+
+				"units"),
+		faults.If(o.Data.NoiseColumn != "",
+			"the standard errors of noise-column are in the target's own units, and a "+
+				"transform would change them"),
+		faults.If(!o.certifiesMean(),
+			"a random draw of the model isn't Gaussian in the target's units, so that it "+
+				"takes a mean that is certified by its own misses: prior informed, nothing "+
+				"learnt after it, and mean-bound direct"),
+		faults.If(o.Data.Scaling != dataset.PriorRows,
+			"its constants come from the prior rows, and the scaling with them: leave that "+
+				"at prior-rows"),
+		faults.If(o.Method.Kind().Bound != "" || o.Method.Term == "loss",
+			"%s trains for a loss of the target itself: take an objective such as evidence "+
+				"or nearest", o.Method.Name),
+		faults.If(known && o.Method.Likelihood() != "",
+			"the noise of %s isn't Gaussian, and it would take both: take evidence, nearest "+
+				"or svgp", o.Method.Name),
+	)
 }
 
 // likelihood returns the name of the noise that a fit trains; "" is Gaussian.
@@ -270,172 +323,167 @@ func (o Options) likelihood() string {
 // unsited says why a fit can't alternate between parameters and the noise of each row (see alternate), or returns nil.
 func (o Options) unsited() error {
 	k := o.Method.Kind()
-	switch {
-	case !o.certifiesMean():
-		return errors.New("it takes a mean that is certified by its own misses: prior informed, nothing learnt after it, " +
-			"and mean-bound direct")
-	case !k.Exact && !k.Local || k.Exact && o.Method.OnBatches():
-		return errors.New("it is for the objectives evidence (without batches) and nearest")
-	case o.Data.NoiseColumn != "":
-		return errors.New("the standard errors of noise-column are of Gaussian noise")
-	case o.Data.Transform != "" && o.Data.Transform != noTransform && o.Data.Censored == "":
-		return errors.New("the target has either its own noise or a transform: take target-transform none")
-	}
-	return nil
+	return faults.First(
+		faults.If(!o.certifiesMean(),
+			"it takes a mean that is certified by its own misses: prior informed, nothing "+
+				"learnt after it, and mean-bound direct"),
+		faults.If(!k.Exact && !k.Local || k.Exact && o.Method.OnBatches(),
+			"it is for the objectives evidence (without batches) and nearest"),
+		faults.If(o.Data.NoiseColumn != "",
+			"the standard errors of noise-column are of Gaussian noise"),
+		faults.If(o.Data.Transform != "" && o.Data.Transform != noTransform &&
+			o.Data.Censored == "",
+			"the target has either its own noise or a transform: take target-transform none"),
+	)
 }
 
 // checkCensored reports what can't be combined with targets that are limits.
-func (o Options) checkCensored() (wrong settings.Faults) {
+func (o Options) checkCensored() settings.Faults {
 	d := o.Data
 	if d.Censored == "" {
 		return nil
 	}
-	wrong.Of(o.unsited(), "censored: %w; or leave rows with limits out")
-	wrong.If(o.Promise.Calibration > 0 || d.TestFraction > 0,
-		"censored: a limit has no error, so that calibration and test rows can't be set aside at random: leave "+
-			"calibration-fraction and test-fraction out")
-	wrong.If(len(d.Beside) > 0 || slices.Contains(append(slices.Clone(d.Categorical), d.Group, d.Offset),
-		d.Censored), "censored %q: it takes the target, or a column of its own, and one target", d.Censored)
-	wrong.If(d.Censored == d.Target && d.Reading.Below != "", "censored %q: with below %s its limits are read as "+
-		"numbers: leave below out", d.Censored, d.Reading.Below)
-	wrong.If(o.Method.Solver == posterior.ByCG, "censored: take the solver cholesky, or the objective nearest")
-	wrong.If(o.Kernel.Noise == objective.StudentName || o.varies(), "censored: it takes noise constant, not %s",
-		o.Kernel.Noise)
-	return wrong
+	return settings.Faults{
+		faults.Of(o.unsited(), "censored: %w; or leave rows with limits out"),
+		faults.If(o.Promise.Calibration > 0 || d.TestFraction > 0,
+			"censored: a limit has no error, so that calibration and test rows can't be set "+
+				"aside at random: leave calibration-fraction and test-fraction out"),
+		faults.If(len(d.Beside) > 0 ||
+			slices.Contains(append(slices.Clone(d.Categorical), d.Group, d.Offset), d.Censored),
+			"censored %q: it takes the target, or a column of its own, and one target",
+			d.Censored),
+		faults.If(d.Censored == d.Target && d.Reading.Below != "",
+			"censored %q: with below %s its limits are read as numbers: leave below out",
+			d.Censored, d.Reading.Below),
+		faults.If(o.Method.Solver == posterior.ByCG,
+			"censored: take the solver cholesky, or the objective nearest"),
+		faults.If(o.Kernel.Noise == objective.StudentName || o.varies(),
+			"censored: it takes noise constant, not %s", o.Kernel.Noise),
+	}
 }
 
 // checkSited reports what a noise with sites can't be combined with.
-func (o Options) checkSited() (err error) {
+func (o Options) checkSited() error {
 	d, p := o.Data, o.Promise
-	switch {
-	case o.sited() == nil:
-		if d.Classes != nil {
-			return usage("classes: they take noise probit, not %s", o.Kernel.Noise)
-		}
-		return nil
-	case d.Classes != nil && !o.labels():
-		err = errors.New("classes take noise probit")
-	case len(d.Classes) != 2 && d.Classes != nil || d.Classes != nil && d.Classes[0] == d.Classes[1]:
-		err = errors.New("it takes two classes")
-	case o.labels() && (p.Loss != string(pacbayes.Label) || p.Epsilon != 0.5 || p.Units != "raw"):
-		err = errors.New("the certificate counts wrong labels: leave out loss, epsilon and epsilon-units")
-	case o.labels() && (p.Share > 0 || p.Curve || p.Calibration > 0):
-		err = errors.New("labels have no widths: leave out promise, curve and calibration-fraction")
-	case o.labels() && o.Method.Kind().Bound != "" && !o.drawn():
-		err = fmt.Errorf("%s bounds what a random draw gives: take prior grid, or posterior learnt or free",
-			o.Method.Name)
-	case o.labels() && o.Method.Kind().Bound == "" && !o.informed():
-		err = errors.New("a prior on the grid takes kl-pac or sqrt-pac")
-	case (!o.drawn() || o.Method.Kind().Bound == "") && (o.Method.Name != method.EvidenceName ||
-		o.Method.OnBatches() || o.Method.Solver == posterior.ByCG):
-		err = errors.New("its sites take the objective evidence, by solver cholesky or nearest, and without batches")
-	case d.Scaling != dataset.PriorRows:
-		err = errors.New("its targets have no scale: take scaling prior-rows")
-	case d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 && d.Kinds == nil || o.Kernel.Monotone != nil ||
-		o.Run.Init != nil || d.NoiseColumn != "":
-		err = errors.New("offset, censored, monotone, init, noise-column and several targets are for regression")
-	case o.Kernel.Noise == objective.OrdinalName && o.Kernel.Mean == "zero":
-		err = errors.New("the mean says where the first threshold lies: take mean constant or linear")
-	case !o.drawn():
-		err = o.unsited()
+	bound := o.Method.Kind().Bound != ""
+	if o.sited() == nil {
+		return usageIf(d.Classes != nil, "classes: they take noise probit, not %s", o.Kernel.Noise)
 	}
-	if err != nil {
-		return usage("noise %s: %w", o.Kernel.Noise, err)
-	}
-	return nil
+	err := faults.First(
+		faults.If(d.Classes != nil && !o.labels(), "classes take noise probit"),
+		faults.If(d.Classes != nil && (len(d.Classes) != 2 || d.Classes[0] == d.Classes[1]),
+			"it takes two classes"),
+		faults.If(o.labels() && (p.Loss != string(pacbayes.Label) || p.Epsilon != 0.5 ||
+			p.Units != "raw"),
+			"the certificate counts wrong labels: leave out loss, epsilon and epsilon-units"),
+		faults.If(o.labels() && (p.Share > 0 || p.Curve || p.Calibration > 0),
+			"labels have no widths: leave out promise, curve and calibration-fraction"),
+		faults.If(o.labels() && bound && !o.drawn(),
+			"%s bounds what a random draw gives: take prior grid, or posterior learnt or free",
+			o.Method.Name),
+		faults.If(o.labels() && !bound && !o.informed(),
+			"a prior on the grid takes kl-pac or sqrt-pac"),
+		faults.If((!o.drawn() || !bound) && (o.Method.Name != method.EvidenceName ||
+			o.Method.OnBatches() || o.Method.Solver == posterior.ByCG),
+			"its sites take the objective evidence, by solver cholesky or nearest, and "+
+				"without batches"),
+		faults.If(d.Scaling != dataset.PriorRows,
+			"its targets have no scale: take scaling prior-rows"),
+		faults.If(d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 && d.Kinds == nil ||
+			o.Kernel.Monotone != nil || o.Run.Init != nil || d.NoiseColumn != "",
+			"offset, censored, monotone, init, noise-column and several targets are for "+
+				"regression"),
+		faults.If(o.Kernel.Noise == objective.OrdinalName && o.Kernel.Mean == "zero",
+			"the mean says where the first threshold lies: take mean constant or linear"),
+		faults.When(!o.drawn(), o.unsited(), "%w"),
+	)
+	return asUsage(faults.Of(err, "noise %s: %w", o.Kernel.Noise))
 }
 
 // unordered says why the predictions can't be monotone, or returns nil.
 func (o Options) unordered() error {
 	columns, _, err := o.Kernel.ways()
-	switch {
-	case err != nil:
-		return err
-	case len(columns) > 2 || len(columns) == 2 && columns[0] == columns[1]:
-		return errors.New("it takes one column or two different ones, because each row is predicted at every " +
-			"knot of a grid on these columns")
-	case !o.certifiesMean():
-		return errors.New("a random draw of the model isn't monotone, so that it takes a mean that is certified " +
-			"by its own misses: prior informed, nothing learnt after it, and mean-bound direct")
-	case o.Method.Kind().Bound != "":
-		return fmt.Errorf("%s trains for a bound on its own mean: take an objective such as evidence or nearest",
-			o.Method.Name)
-	case o.Data.Offset != "":
-		return errors.New("the sum of the predictions and the offset needn't be monotone: make the offset an " +
-			"input in its place")
-	case o.Data.Beside != nil:
-		return errors.New("it is of one target: fit each target alone")
-	}
-	return nil
+	return faults.First(
+		err,
+		faults.If(len(columns) > 2 || len(columns) == 2 && columns[0] == columns[1],
+			"it takes one column or two different ones, because each row is predicted at "+
+				"every knot of a grid on these columns"),
+		faults.If(!o.certifiesMean(),
+			"a random draw of the model isn't monotone, so that it takes a mean that is "+
+				"certified by its own misses: prior informed, nothing learnt after it, and "+
+				"mean-bound direct"),
+		faults.If(o.Method.Kind().Bound != "",
+			"%s trains for a bound on its own mean: take an objective such as evidence or "+
+				"nearest", o.Method.Name),
+		faults.If(o.Data.Offset != "",
+			"the sum of the predictions and the offset needn't be monotone: make the offset "+
+				"an input in its place"),
+		faults.If(o.Data.Beside != nil, "it is of one target: fit each target alone"),
+	)
 }
 
 // checkDelivered reports options whose models have no sibling on all rows.
 func (o Options) checkDelivered() error {
-	if !o.informed() || o.learns() {
-		return usage("deliver all: it is for informed priors that nothing is learnt after, as by default: other models are " +
-			"trained on the certified rows themselves")
-	}
-	if o.trainsAll() {
-		return usage("deliver all: all rows train the model itself, and none certifies it: leave it out")
-	}
-	return nil
+	return faults.First(
+		usageIf(!o.informed() || o.learns(),
+			"deliver all: it is for informed priors that nothing is learnt after, as by "+
+				"default: other models are trained on the certified rows themselves"),
+		usageIf(o.trainsAll(),
+			"deliver all: all rows train the model itself, and none certifies it: leave it out"),
+	)
 }
 
 // checkBacktest reports what can't be computed for a backtest or for groups.
-func (o Options) checkBacktest(evaluating bool) (wrong settings.Faults) {
+func (o Options) checkBacktest(evaluating bool) settings.Faults {
 	last := o.Data.Split == "last"
-	wrong.If(o.Promise.Calibration > 0 && (o.Data.Group != "" || last), "calibration-fraction: conformal intervals are "+
-		"about rows that could change places, which rows of groups, or of other times, can't: leave it out with group and "+
-		"split last")
-	wrong.If(last && !evaluating && (!o.certifiesMean() || o.Promise.Share > 0), "split last: a backtest is of a "+
-		"mean that didn't see the last rows, and promises nothing: it needs prior informed, nothing learnt after it, "+
-		"mean-bound direct, and no promise")
-	return wrong
+	return settings.Faults{
+		faults.If(o.Promise.Calibration > 0 && (o.Data.Group != "" || last),
+			"calibration-fraction: conformal intervals are about rows that could change "+
+				"places, which rows of groups, or of other times, can't: leave it out with group "+
+				"and split last"),
+		faults.If(last && !evaluating && (!o.certifiesMean() || o.Promise.Share > 0),
+			"split last: a backtest is of a mean that didn't see the last rows, and promises "+
+				"nothing: it needs prior informed, nothing learnt after it, mean-bound direct, "+
+				"and no promise"),
+	}
 }
 
 // checkPredictor reports what an informed prior without a factor can't have. Only its mean is a fixed function of the
 // prior rows, so only its mean can be certified.
 func (o Options) checkPredictor(solver string) error {
-	if solver == posterior.ByCG || solver == posterior.ByNearest {
-		switch {
-		case o.learns():
-			return usage("posterior learnt or free after a prior solved by %s: its covariance isn't factored, so that nothing "+
-				"can be learnt after it", solver)
-		case o.Promise.MeanBound != pacbayes.Direct || o.Prior.Temper[0] != 1:
-			return usage("mean-bound %s with a prior solved by %s: its mean alone can be certified, directly, and it isn't "+
-				"tempered", o.Promise.MeanBound, solver)
-		}
+	if solver != posterior.ByCG && solver != posterior.ByNearest {
+		return nil
 	}
-	return nil
+	return faults.First(
+		usageIf(o.learns(),
+			"posterior learnt or free after a prior solved by %s: its covariance isn't "+
+				"factored, so that nothing can be learnt after it", solver),
+		usageIf(o.Promise.MeanBound != pacbayes.Direct || o.Prior.Temper[0] != 1,
+			"mean-bound %s with a prior solved by %s: its mean alone can be certified, "+
+				"directly, and it isn't tempered", o.Promise.MeanBound, solver),
+	)
 }
 
 // checkSpread reports options that need all rows on one rank.
 func (o Options) checkSpread(r ranks.Ranks) error {
-	if r.Size() == 1 {
-		return nil
+	for _, part := range []struct {
+		asked bool
+		name  string
+	}{
+		{o.Data.encodes(), "an encoding of categories or missing values"},
+		{o.Method.AlphaBy == "cv", "alpha cv"},
+		{o.Data.Group != "", "group"},
+		{len(o.Promise.Slices) > 0, "slices"},
+		{o.Data.Exposure != "", "exposure"},
+		{o.Data.NoiseColumn != "", "noise-column"},
+		{o.varies(), "a noise that depends on the inputs"},
+		{o.Kernel.Monotone != nil, "a monotone prediction"},
+	} {
+		if part.asked && r.Size() > 1 {
+			return usage("%s isn't spread over ranks: use one", part.name)
+		}
 	}
-	what := ""
-	switch {
-	case o.Data.encodes():
-		what = "an encoding of categories or missing values"
-	case o.Method.AlphaBy == "cv":
-		what = "alpha cv"
-	case o.Data.Group != "":
-		what = "group"
-	case len(o.Promise.Slices) > 0:
-		what = "slices"
-	case o.Data.Exposure != "":
-		what = "exposure"
-	case o.Data.NoiseColumn != "":
-		what = "noise-column"
-	case o.varies():
-		what = "a noise that depends on the inputs"
-	case o.Kernel.Monotone != nil:
-		what = "a monotone prediction"
-	default:
-		return nil
-	}
-	return usage("%s isn't spread over ranks: use one", what)
+	return nil
 }
 
 // checkCounts reports too few rows, or groups, for the options.

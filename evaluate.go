@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
@@ -224,14 +225,13 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Optio
 // given returns the plan of an evaluation, and its parameters as [θ, β, ln σ_n², Z].
 func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, error) {
 	o = o.withDefaults()
-	if err := o.check(true); err != nil {
+	if err := faults.First(
+		o.check(true),
+		usageIf(params == nil, "params: give the parameters at which to evaluate"),
+		usageIf(o.informed(),
+			"prior informed: nothing is trained here, so no prior can be learnt"),
+	); err != nil {
 		return nil, nil, err
-	}
-	if params == nil {
-		return nil, nil, usage("params: give the parameters at which to evaluate")
-	}
-	if o.informed() {
-		return nil, nil, usage("prior informed: nothing is trained here, so no prior can be learnt")
 	}
 	d, err := deal(table, o)
 	if err != nil {

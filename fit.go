@@ -12,6 +12,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -293,14 +294,12 @@ func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declara
 	if err != nil {
 		return err
 	}
-	switch {
-	case d.Plan.Rows != own.Plan.Rows:
-		return errors.New("the rows aren't those that the declaration is about")
-	case !same:
-		return errors.New("the options aren't those of the declaration")
-	case !bytes.Equal(said, says) && !bytes.Equal(said, older):
-		return errors.New("the declaration says otherwise than krigo declare does of these rows and options: it was " +
-			"altered, or written by another version")
-	}
-	return nil
+	return faults.First(
+		faults.If(d.Plan.Rows != own.Plan.Rows,
+			"the rows aren't those that the declaration is about"),
+		faults.If(!same, "the options aren't those of the declaration"),
+		faults.If(!bytes.Equal(said, says) && !bytes.Equal(said, older),
+			"the declaration says otherwise than krigo declare does of these rows and "+
+				"options: it was altered, or written by another version"),
+	)
 }

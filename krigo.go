@@ -56,6 +56,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 )
@@ -106,6 +107,19 @@ func (e *UsageError) Unwrap() error { return e.Err }
 
 func usage(format string, args ...any) error {
 	return &UsageError{fmt.Errorf(format, args...)}
+}
+
+// usageIf returns an error of usage if wrong is true.
+func usageIf(wrong bool, format string, args ...any) error {
+	return asUsage(faults.If(wrong, format, args...))
+}
+
+// asUsage returns an error as one of usage. It returns nil if err is nil.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &UsageError{err}
 }
 
 // Event reports the progress of training.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
@@ -106,45 +107,44 @@ func (o *LabelOptions) complete() error {
 		return &UsageError{Err: err}
 	}
 	has := func(statement string) bool { return slices.Contains(o.Statements, statement) }
-	probable := slices.IndexFunc(o.Statements, pacbayes.Probabilistic)
-	switch {
-	case o.Target == "":
-		return usage("target: name the column with the true labels")
-	case o.Prediction == "" && o.Probabilities == "":
-		return usage("prediction: name the column with the predicted labels, or give probabilities")
-	case o.Prediction == o.Target:
-		return usage("prediction: %s is the target", spelling.Quote(o.Target))
-	case o.Score != "" && o.Probabilities != "":
-		return usage("score with probabilities: the score is the label's probability; leave one of the two out")
-	case probable >= 0 && o.Probabilities == "":
-		return usage("statement %s needs the probability of every class: give probabilities", o.Statements[probable])
-	case has(pacbayes.MeanCost) && o.Costs == nil:
-		return usage("statement %s needs costs", pacbayes.MeanCost)
-	case has(pacbayes.EachSlice) && o.SliceBy == "":
-		return usage("statement %s needs slice-by, a column whose values are the kinds of rows", pacbayes.EachSlice)
-	case (o.AtMostWrong > 0 || o.Recall > 0) && o.Score == "" && o.Probabilities == "":
-		return usage("at-most-wrong and recall need a score, or probabilities")
-	case o.Score != "" && o.AtMostWrong == 0 && o.Recall == 0:
-		return usage("score is for at-most-wrong and recall")
-	case o.Score != "" && o.AtMostWrong > 0 && o.Recall > 0:
-		return usage("score is either how sure the label is (at-most-wrong) or how probable the class %s is (recall): "+
-			"give probabilities, or certify one of the two", spelling.Quote(o.Positive))
-	case (o.Recall > 0) != (o.Positive != ""):
-		return usage("recall and positive go together: the share of a class that is to be detected, and the class")
-	case o.Group == "":
-		return nil
-	case o.AtMostWrong > 0 || o.Recall > 0:
-		return usage("group with at-most-wrong or recall: a threshold is chosen by counts of independent rows, and " +
-			"rows of a group depend on one another; keep one row of each group")
-	}
-	for _, s := range []string{pacbayes.EachClass, pacbayes.EachPrediction, pacbayes.EachSlice,
-		pacbayes.CalibrationBias} {
-		if has(s) {
-			return usage("group with statement %s: its rows are counted one by one, and rows of a group depend on one "+
-				"another; keep one row of each group", s)
-		}
-	}
-	return nil
+	probable, needs := lists.Find(o.Statements, pacbayes.Probabilistic)
+	counted, single := lists.Find([]string{pacbayes.EachClass, pacbayes.EachPrediction,
+		pacbayes.EachSlice, pacbayes.CalibrationBias}, has)
+	threshold := o.AtMostWrong > 0 || o.Recall > 0
+	return asUsage(faults.First(
+		faults.If(o.Target == "", "target: name the column with the true labels"),
+		faults.If(o.Prediction == "" && o.Probabilities == "",
+			"prediction: name the column with the predicted labels, or give probabilities"),
+		faults.If(o.Prediction == o.Target,
+			"prediction: %s is the target", spelling.Quote(o.Target)),
+		faults.If(o.Score != "" && o.Probabilities != "",
+			"score with probabilities: the score is the label's probability; leave one of "+
+				"the two out"),
+		faults.If(needs && o.Probabilities == "",
+			"statement %s needs the probability of every class: give probabilities", probable),
+		faults.If(has(pacbayes.MeanCost) && o.Costs == nil,
+			"statement %s needs costs", pacbayes.MeanCost),
+		faults.If(has(pacbayes.EachSlice) && o.SliceBy == "",
+			"statement %s needs slice-by, a column whose values are the kinds of rows",
+			pacbayes.EachSlice),
+		faults.If(threshold && o.Score == "" && o.Probabilities == "",
+			"at-most-wrong and recall need a score, or probabilities"),
+		faults.If(o.Score != "" && !threshold, "score is for at-most-wrong and recall"),
+		faults.If(o.Score != "" && o.AtMostWrong > 0 && o.Recall > 0,
+			"score is either how sure the label is (at-most-wrong) or how probable the class "+
+				"%s is (recall): give probabilities, or certify one of the two",
+			spelling.Quote(o.Positive)),
+		faults.If((o.Recall > 0) != (o.Positive != ""),
+			"recall and positive go together: the share of a class that is to be detected, "+
+				"and the class"),
+		faults.If(o.Group != "" && threshold,
+			"group with at-most-wrong or recall: a threshold is chosen by counts of "+
+				"independent rows, and rows of a group depend on one another; keep one row of "+
+				"each group"),
+		faults.If(o.Group != "" && single,
+			"group with statement %s: its rows are counted one by one, and rows of a group "+
+				"depend on one another; keep one row of each group", counted),
+	))
 }
 
 // labelReader reads labels and scores from a table.
@@ -248,15 +248,17 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 				spelling.Quoted(sortedClasses(predicted), 5), spelling.Quoted(sortedClasses(truth), 5))
 		}
 	}
-	if err := spelling.Twins(l.Classes); err != nil {
-		return nil, fmt.Errorf("%s: target %s: the labels %w", r.table.Source, spelling.Quote(o.Target), err)
-	}
-	if len(l.Classes) > 1000 {
-		return nil, usage("target %q: it has %d different labels, of at most 1000; is it a label?", o.Target,
-			len(l.Classes))
-	}
-	if o.Positive != "" && !slices.Contains(l.Classes, o.Positive) {
-		return nil, usage("positive %q: no such class; the classes are %s", o.Positive, spelling.Quoted(l.Classes, 10))
+	if err := faults.First(
+		faults.Of(spelling.Twins(l.Classes),
+			"%s: target %s: the labels %w", r.table.Source, spelling.Quote(o.Target)),
+		usageIf(len(l.Classes) > 1000,
+			"target %q: it has %d different labels, of at most 1000; is it a label?", o.Target,
+			len(l.Classes)),
+		usageIf(o.Positive != "" && !slices.Contains(l.Classes, o.Positive),
+			"positive %q: no such class; the classes are %s", o.Positive,
+			spelling.Quoted(l.Classes, 10)),
+	); err != nil {
+		return nil, err
 	}
 	if err := r.scores(l); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
@@ -83,17 +84,19 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 // predictedTerms returns the terms that the options decide for a certificate of predictions.
 func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	promise := o.Promise
-	switch {
-	case o.Data.Target == "":
-		return t, usage("target: name the column that was predicted")
-	case promise.Units != "" && promise.Units != "raw":
-		return t, usage("epsilon-units %s: of predictions ε is in the target's own units, raw: its standard deviation "+
-			"would be one of the rows that are certified", promise.Units)
-	case promise.Share > 0 || promise.Calibration > 0 || promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct:
-		return t, usage("promise, calibration-fraction and mean-bound: of predictions there is one hold-out bound")
-	}
-	if promise.Loss == string(pacbayes.Scaled) {
-		return t, usage("loss scaled: the predictions of a table have no standard deviations")
+	if err := asUsage(faults.First(
+		faults.If(o.Data.Target == "", "target: name the column that was predicted"),
+		faults.If(promise.Units != "" && promise.Units != "raw",
+			"epsilon-units %s: of predictions ε is in the target's own units, raw: its "+
+				"standard deviation would be one of the rows that are certified", promise.Units),
+		faults.If(promise.Share > 0 || promise.Calibration > 0 ||
+			promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct,
+			"promise, calibration-fraction and mean-bound: of predictions there is one "+
+				"hold-out bound"),
+		faults.If(promise.Loss == string(pacbayes.Scaled),
+			"loss scaled: the predictions of a table have no standard deviations"),
+	)); err != nil {
+		return t, err
 	}
 	kind := pacbayes.Band
 	if promise.Loss != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -110,21 +111,23 @@ const mostTexts = 1000
 // Check returns an error if a setting of r is invalid.
 func (r *Reading) Check() error {
 	decimal := cmp.Or(r.Decimal, ".")
-	switch {
-	case decimal != "." && decimal != ",":
-		return fmt.Errorf(`decimal %q: want "." or ","`, spelling.Clip(r.Decimal))
-	case !slices.Contains([]string{"", ",", ".", "'", " "}, r.Thousands):
-		return fmt.Errorf(`thousands %q: want "," "." "'" or " "`, spelling.Clip(r.Thousands))
-	case r.Thousands == decimal:
-		return fmt.Errorf("decimal and thousands are both %q: use different separators", decimal)
-	case r.SkipRows < 0:
-		return fmt.Errorf("skip-rows %d: want the number of lines above the table, from 0 up", r.SkipRows)
-	case !slices.Contains([]string{"", "yes", "no"}, r.Header):
-		return fmt.Errorf("header %q: want yes, no or auto", spelling.Clip(r.Header))
-	case r.MissingTarget != "" && r.MissingTarget != Refuse:
-		return fmt.Errorf("missing-target %q: want drop or refuse", spelling.Clip(r.MissingTarget))
-	case r.Below != "" && r.Below != "half":
-		return fmt.Errorf(`below %q: want "half"`, spelling.Clip(r.Below))
+	if err := faults.First(
+		faults.If(decimal != "." && decimal != ",",
+			`decimal %q: want "." or ","`, spelling.Clip(r.Decimal)),
+		faults.If(!slices.Contains([]string{"", ",", ".", "'", " "}, r.Thousands),
+			`thousands %q: want "," "." "'" or " "`, spelling.Clip(r.Thousands)),
+		faults.If(r.Thousands == decimal,
+			"decimal and thousands are both %q: use different separators", decimal),
+		faults.If(r.SkipRows < 0,
+			"skip-rows %d: want the number of lines above the table, from 0 up", r.SkipRows),
+		faults.If(!slices.Contains([]string{"", "yes", "no"}, r.Header),
+			"header %q: want yes, no or auto", spelling.Clip(r.Header)),
+		faults.If(r.MissingTarget != "" && r.MissingTarget != Refuse,
+			"missing-target %q: want drop or refuse", spelling.Clip(r.MissingTarget)),
+		faults.If(r.Below != "" && r.Below != "half",
+			`below %q: want "half"`, spelling.Clip(r.Below)),
+	); err != nil {
+		return err
 	}
 	if n := max(len(r.Missing), len(r.Units)); n > mostTexts {
 		return fmt.Errorf("%d texts for missing values, or units: give at most %d, as every cell is compared with each", n,

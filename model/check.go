@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
@@ -50,41 +51,44 @@ func (m *Model) checkDealt(*dataset.Data, dataset.Roles) error {
 
 // checkSplit returns an error if the way of dealing doesn't fit the terms.
 func (m *Model) checkSplit(*dataset.Data, dataset.Roles) error {
-	switch {
-	case (m.Split == ByLast) != m.Terms.Backtest:
-		return errors.New("the certificate's terms and the model disagree about whether the certified rows are the last: " +
-			"no certificate")
-	case m.Terms.Group != m.Group:
-		return errors.New("the certificate's terms and the model disagree about how rows are grouped: no certificate")
-	case m.Terms.Copies != (m.Reading.Distinct || m.Group == dataset.EqualRows):
-		return errors.New("the certificate's terms and the model disagree about whether equal rows are copies: no " +
-			"certificate")
-	}
-	return nil
+	return faults.First(
+		faults.If((m.Split == ByLast) != m.Terms.Backtest,
+			"the certificate's terms and the model disagree about whether the certified rows "+
+				"are the last: no certificate"),
+		faults.If(m.Terms.Group != m.Group,
+			"the certificate's terms and the model disagree about how rows are grouped: no "+
+				"certificate"),
+		faults.If(m.Terms.Copies != (m.Reading.Distinct || m.Group == dataset.EqualRows),
+			"the certificate's terms and the model disagree about whether equal rows are "+
+				"copies: no certificate"),
+	)
 }
 
 // checkTerms returns an error if the terms of the certificate don't fit the posterior.
 func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	q, t := m.Posterior, m.Terms
 	prior, _ := q.OfPrior()
-	switch {
-	case t.Loss.Kind == pacbayes.Scaled && m.TrainsForBound():
-		return errors.New("the certificate's loss counts standard deviations with a noise that is estimated on the " +
-			"certified rows: no certificate")
-	case t.Scaling != m.Scaling.Source:
-		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model says %s: no certificate", t.Scaling,
-			m.Scaling.Source)
-	case t.PriorRows != m.Counts[dataset.Prior]:
-		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows,
-			m.Counts[dataset.Prior])
-	case t.Encoded != (m.Encoding != nil):
-		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
-	case t.Informed != (prior != nil || q.Joint() != nil):
-		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no " +
-			"certificate")
-	case t.Fixed && q.Joint() == nil && q.Support.Rows > 0:
-		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior " +
-			"was: no certificate")
+	if err := faults.First(
+		faults.If(t.Loss.Kind == pacbayes.Scaled && m.TrainsForBound(),
+			"the certificate's loss counts standard deviations with a noise that is "+
+				"estimated on the certified rows: no certificate"),
+		faults.If(t.Scaling != m.Scaling.Source,
+			"the certificate's terms say that the scaling is %s, the model says %s: no "+
+				"certificate", t.Scaling, m.Scaling.Source),
+		faults.If(t.PriorRows != m.Counts[dataset.Prior],
+			"the certificate's terms speak of %d prior rows, the model has %d: no certificate",
+			t.PriorRows, m.Counts[dataset.Prior]),
+		faults.If(t.Encoded != (m.Encoding != nil),
+			"the certificate's terms and the model disagree about whether inputs are "+
+				"encoded: no certificate"),
+		faults.If(t.Informed != (prior != nil || q.Joint() != nil),
+			"the certificate's terms and the posterior disagree about whether the prior was "+
+				"learnt: no certificate"),
+		faults.If(t.Fixed && q.Joint() == nil && q.Support.Rows > 0,
+			"the certificate's terms say that nothing was learnt on the certified rows, but "+
+				"the posterior was: no certificate"),
+	); err != nil {
+		return err
 	}
 	if t.Informed && q.Joint() != nil { // the parameters of a learnt prior lie on no grid
 		if t.Params != 0 {

@@ -61,6 +61,9 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 
 // sane returns an error if intervals in a file can't come from the given number of rows.
 func (c *Conformal) sane(rows int) error {
+	if c == nil {
+		return nil
+	}
 	unfit := errors.New("the model file's conformal intervals can't come from its calibration rows or certified rows")
 	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 &&
 		c.Normalised >= 0) || c.From != "" && c.From != FromCertified || (c.Misses == nil) != (c.Deviations == nil) {

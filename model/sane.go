@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -87,135 +89,137 @@ func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
 func (m *Model) saneNumbers() error {
 	s := m.Scaling
-	if !slices.Contains([]string{dataset.PriorRows, dataset.Declared, dataset.AllRows}, s.Source) {
-		return fmt.Errorf("the model file's scaling is %.40q: want %s, %s or %s", s.Source, dataset.PriorRows,
-			dataset.Declared, dataset.AllRows)
-	}
-	if err := s.Validate(); err != nil {
-		return fmt.Errorf("the model file's scaling: %w", err)
-	}
-	if s.Transform != nil && (!m.Terms.MeanAlone() || m.TrainsForBound() || m.Noise != "" || m.Split == ByPosition ||
-		s.Source != dataset.PriorRows) {
-		return errors.New("the model file's scaling has a transform of the target, which needs a mean that is certified by " +
-			"its own misses, Gaussian noise, and constants from the prior rows alone")
-	}
-	if !positive(m.Posterior.Noise) || !positive(m.ObservationNoise) {
-		return fmt.Errorf("the model file's noise variances, %v and for observations %v, aren't both positive",
-			m.Posterior.Noise, m.ObservationNoise)
-	}
-	if _, err := objective.NoiseOf(m.Noise); err != nil {
-		return fmt.Errorf("the model file: %w", err)
-	}
-	if m.Noise != "" && (m.TrainsForBound() && !m.drawn() || m.Split == ByPosition) {
-		return fmt.Errorf("the model file has the noise %q, but a posterior for Gaussian noise alone", m.Noise)
-	}
-	classes := m.Classes != nil
-	if classes != (m.Noise == objective.ProbitName) || classes && (len(m.Classes) != 2 ||
-		m.Classes[0] == m.Classes[1] || m.Terms.Loss.Kind != pacbayes.Label) {
-		return errors.New("the model file's classes don't go with its noise or its loss")
-	}
-	if (m.Ordinal != nil) != (m.Noise == objective.OrdinalName) || m.Ordinal != nil && !m.Ordinal.Valid() {
-		return errors.New("the model file's levels and thresholds don't go with its noise")
-	}
+	_, unknown := objective.NoiseOf(m.Noise)
+	meanAlone := m.Terms.MeanAlone()
+	// A plain model has Gaussian noise and wasn't trained for its bound. Its roles don't follow
+	// from positions.
+	plain := m.Noise == "" && !m.TrainsForBound() && m.Split != ByPosition
+	return faults.First(
+		faults.If(!slices.Contains([]string{dataset.PriorRows, dataset.Declared,
+			dataset.AllRows}, s.Source),
+			"the model file's scaling is %.40q: want %s, %s or %s", s.Source, dataset.PriorRows,
+			dataset.Declared, dataset.AllRows),
+		faults.Of(s.Validate(), "the model file's scaling: %w"),
+		faults.If(s.Transform != nil && !(plain && meanAlone && s.Source == dataset.PriorRows),
+			"the model file's scaling has a transform of the target, which needs a mean that "+
+				"is certified by its own misses, Gaussian noise, and constants from the prior "+
+				"rows alone"),
+		faults.If(!positive(m.Posterior.Noise) || !positive(m.ObservationNoise),
+			"the model file's noise variances, %v and for observations %v, aren't both positive",
+			m.Posterior.Noise, m.ObservationNoise),
+		faults.Of(unknown, "the model file: %w"),
+		m.saneNoise(),
+		faults.If(m.Varying != nil && !plain,
+			"the model file has a noise that depends on inputs, but a posterior for one "+
+				"noise variance"),
+		faults.If(m.Errors != "" && !(plain && m.Varying == nil && s.Transform == nil),
+			"the model file has a column of standard errors, but a posterior or a noise that "+
+				"doesn't go with it"),
+		faults.If(m.Limits == "" && m.Certificate != nil && m.Certificate.Limits > 0 ||
+			m.Limits != "" && !(plain && m.Varying == nil && m.Errors == "" &&
+				m.Beside == nil && m.Conformal == nil && (m.Certificate == nil || meanAlone)),
+			"the model file has targets that are limits, but a posterior, a noise, intervals "+
+				"or a certificate that doesn't go with them"),
+		m.saneMonotone(),
+		m.saneIntervals(),
+	)
+}
+
+// saneNoise returns an error if the noise doesn't go with the classes, the levels, the scaling,
+// the columns and the certificate.
+func (m *Model) saneNoise() error {
+	s := m.Scaling
 	noise := m.Sited()
 	_, rated := noise.(objective.Rated)
+	classes := m.Classes != nil
 	middle, half := LabelScale(m.drawn())
-	if s.AsIs != (noise != nil && !classes) || classes && (s.TargetMean != middle || s.TargetScale != half) {
-		return errors.New("the model file's scaling doesn't go with its noise")
+	columns := m.Offset != "" || m.Errors != "" || m.Limits != "" || m.Posterior.Monotone != nil
+	return faults.First(
+		faults.If(m.Noise != "" && (m.TrainsForBound() && !m.drawn() || m.Split == ByPosition),
+			"the model file has the noise %q, but a posterior for Gaussian noise alone",
+			m.Noise),
+		faults.If(classes != (m.Noise == objective.ProbitName) ||
+			classes && (len(m.Classes) != 2 || m.Classes[0] == m.Classes[1] ||
+				m.Terms.Loss.Kind != pacbayes.Label),
+			"the model file's classes don't go with its noise or its loss"),
+		faults.If((m.Ordinal != nil) != (m.Noise == objective.OrdinalName) ||
+			m.Ordinal != nil && !m.Ordinal.Valid(),
+			"the model file's levels and thresholds don't go with its noise"),
+		faults.If(s.AsIs != (noise != nil && !classes) ||
+			classes && (s.TargetMean != middle || s.TargetScale != half),
+			"the model file's scaling doesn't go with its noise"),
+		faults.If(noise != nil && (columns || m.drawn() != m.TrainsForBound() ||
+			!m.drawn() && (!noise.Scaled() && m.ObservationNoise != 1 ||
+				!m.Terms.MeanAlone())) || m.Exposure != "" && !rated,
+			"the model file's noise doesn't go with its scaling, its columns or its loss"),
+		m.Varying.check(len(m.Inputs)),
+	)
+}
+
+// saneMonotone returns an error if the model can't have a monotone mean.
+func (m *Model) saneMonotone() error {
+	q := m.Posterior
+	if q.Monotone == nil {
+		return nil
 	}
-	if noise != nil && (m.drawn() != m.TrainsForBound() || !m.drawn() && (!noise.Scaled() && m.ObservationNoise != 1 ||
-		!m.Terms.MeanAlone()) || m.Offset != "" || m.Errors != "" || m.Limits != "" || m.Posterior.Monotone != nil) ||
-		m.Exposure != "" && !rated {
-		return errors.New("the model file's noise doesn't go with its scaling, its columns or its loss")
-	}
-	if m.Varying != nil {
-		if err := m.Varying.check(len(m.Inputs)); err != nil {
-			return err
-		}
-		if m.TrainsForBound() || m.Noise != "" || m.Split == ByPosition {
-			return errors.New("the model file has a noise that depends on inputs, but a posterior for one noise variance")
-		}
-	}
-	if m.Errors != "" && (m.TrainsForBound() || m.Noise != "" || m.Varying != nil || m.Scaling.Transform != nil ||
-		m.Split == ByPosition) {
-		return errors.New("the model file has a column of standard errors, but a posterior or a noise that doesn't " +
-			"go with it")
-	}
-	if m.Limits == "" && m.Certificate != nil && m.Certificate.Limits > 0 || m.Limits != "" && (m.TrainsForBound() ||
-		m.Noise != "" || m.Varying != nil || m.Errors != "" || m.Split == ByPosition || m.Beside != nil ||
-		m.Conformal != nil || m.Certificate != nil && !m.Terms.MeanAlone()) {
-		return errors.New("the model file has targets that are limits, but a posterior, a noise, intervals or a " +
-			"certificate that doesn't go with them")
-	}
-	if q := m.Posterior; q.Monotone != nil {
-		if err := q.Monotone.Check(len(m.Inputs)); err != nil {
-			return fmt.Errorf("the model file: %w", err)
-		}
-		if !m.Terms.MeanAlone() || m.TrainsForBound() || m.Split == ByPosition || m.Offset != "" {
-			return errors.New("the model file has a monotone mean, which needs a mean that is certified by its own " +
-				"misses, and no offset")
-		}
-	}
-	for j := range m.Range.Min {
-		if m.Range.Min[j] > m.Range.Max[j] {
+	return faults.First(
+		faults.Of(q.Monotone.Check(len(m.Inputs)), "the model file: %w"),
+		faults.If(!m.Terms.MeanAlone() || m.TrainsForBound() || m.Split == ByPosition ||
+			m.Offset != "",
+			"the model file has a monotone mean, which needs a mean that is certified by its "+
+				"own misses, and no offset"),
+	)
+}
+
+// saneIntervals returns an error if the ranges of inputs, the sets of labels or the intervals
+// are impossible.
+func (m *Model) saneIntervals() error {
+	for j, least := range m.Range.Min {
+		if least > m.Range.Max[j] {
 			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])
 		}
 	}
-	if err := m.Sets.sane(len(m.Classes), m.Counts[dataset.Certified]); err != nil {
-		return err
+	of := dataset.Calibration
+	if m.Conformal != nil && m.Conformal.From == FromCertified {
+		of = dataset.Certified
 	}
-	if c := m.Conformal; c != nil {
-		of := dataset.Calibration
-		if c.From == FromCertified {
-			of = dataset.Certified
-		}
-		return c.sane(m.Counts[of])
-	}
-	return nil
+	return faults.First(
+		m.Sets.sane(len(m.Classes), m.Counts[dataset.Certified]),
+		m.Conformal.sane(m.Counts[of]),
+	)
 }
 
 // saneTerms refuses impossible terms, and terms that spell out a default, because each meaning has one form in a file.
-func (m *Model) saneTerms() (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("the model file's terms of the certificate: %w", err)
-		}
-	}()
+func (m *Model) saneTerms() error {
 	t := m.Terms
-	if err := t.Check(); err != nil {
-		return err
-	}
 	raw := t.Loss.Below
 	if !t.Loss.Unitless() {
 		raw *= m.Scaling.TargetScale
 	}
-	if !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw) {
-		return fmt.Errorf("they say that ε is %v in units of %s, but their ε in scaled units amounts to %v", t.EpsilonRaw,
-			m.Target, raw)
-	}
-	for _, n := range []int{t.Params, t.PriorRows, t.Resolutions, t.Structures, t.Lengthscales, t.Tied} {
-		if n < 0 {
-			return fmt.Errorf("a count is %d", n)
-		}
-	}
-	switch {
-	case !(t.EpsilonRaw >= 0) || math.IsInf(t.EpsilonRaw, 1):
-		return fmt.Errorf("ε is %v in the target's units", t.EpsilonRaw)
-	case t.Loss.Kind != pacbayes.Asymmetric && t.Loss.Above != 0:
-		return fmt.Errorf("the %s loss has no width above", t.Loss.Kind)
-	case t.Elsewhere:
-		return errors.New("they say that another program made the predictions")
-	case t.Informed && t.Params+t.Resolutions+t.Structures > 0:
-		return errors.New("an informed prior has no grid")
-	case t.Resolutions == 1 || t.Structures == 1 || t.Structures > 0 && t.Resolutions == 0 || t.Tied > 0 &&
-		t.Structures == 0:
-		return errors.New("a mix needs at least two parts")
-	case t.Tied > t.Lengthscales || t.Tied == 0 && t.Lengthscales > 0:
-		return fmt.Errorf("%d lengthscales of %d are different", t.Tied, t.Lengthscales)
-	case t.MeanAlone() && t.Choices > 1:
-		return fmt.Errorf("%d choices, but a mean that is bounded directly pays for no choice", t.Choices)
-	}
-	return nil
+	count, negative := lists.Find([]int{t.Params, t.PriorRows, t.Resolutions, t.Structures,
+		t.Lengthscales, t.Tied}, func(n int) bool { return n < 0 })
+	err := faults.First(
+		t.Check(),
+		faults.If(!(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw),
+			"they say that ε is %v in units of %s, but their ε in scaled units amounts to %v",
+			t.EpsilonRaw, m.Target, raw),
+		faults.If(negative, "a count is %d", count),
+		faults.If(!(t.EpsilonRaw >= 0) || math.IsInf(t.EpsilonRaw, 1),
+			"ε is %v in the target's units", t.EpsilonRaw),
+		faults.If(t.Loss.Kind != pacbayes.Asymmetric && t.Loss.Above != 0,
+			"the %s loss has no width above", t.Loss.Kind),
+		faults.If(t.Elsewhere, "they say that another program made the predictions"),
+		faults.If(t.Informed && t.Params+t.Resolutions+t.Structures > 0,
+			"an informed prior has no grid"),
+		faults.If(t.Resolutions == 1 || t.Structures == 1 ||
+			t.Structures > 0 && t.Resolutions == 0 || t.Tied > 0 && t.Structures == 0,
+			"a mix needs at least two parts"),
+		faults.If(t.Tied > t.Lengthscales || t.Tied == 0 && t.Lengthscales > 0,
+			"%d lengthscales of %d are different", t.Tied, t.Lengthscales),
+		faults.If(t.MeanAlone() && t.Choices > 1,
+			"%d choices, but a mean that is bounded directly pays for no choice", t.Choices),
+	)
+	return faults.Of(err, "the model file's terms of the certificate: %w")
 }
 
 // saneCertificate returns an error if the certificate doesn't follow from the model's terms. It rewrites the

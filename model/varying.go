@@ -55,8 +55,11 @@ func (v *Varying) Factors(x matrix.Dense) []float64 {
 	return a
 }
 
-// check returns an error if v isn't a function of d inputs.
+// check returns an error if v isn't a function of d inputs. A nil v is none.
 func (v *Varying) check(d int) error {
+	if v == nil {
+		return nil
+	}
 	if v.Whole {
 		d += 2
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
@@ -46,22 +47,23 @@ func (m *Model) NoWhole(rows int) error {
 			"learn nothing after it, use an objective that trains its noise, and no groups")
 	}
 	at := m.Trained()
-	switch {
-	case at.Joint() != nil || at.Inducing() > 0:
-		return errors.New("full and jackknife intervals need an exact GP, solved by cholesky, which this model isn't")
-	case m.Noise != "":
-		return errors.New("full and jackknife intervals need Gaussian noise: use conformal intervals, or fit with " +
-			"--noise constant")
-	case m.Posterior.Monotone != nil:
-		return errors.New("full and jackknife intervals are of a GP's own mean, not of a monotone one: use " +
-			"conformal intervals")
-	case m.Varying != nil || m.Errors != "":
-		return errors.New("full and jackknife intervals need one noise variance for all rows: use conformal intervals")
-	case rows > maxWhole:
-		return fmt.Errorf("full and jackknife intervals are for at most %d rows, and there are %d: use conformal "+
-			"intervals, which lose little with many rows", maxWhole, rows)
-	}
-	return nil
+	return faults.First(
+		faults.If(at.Joint() != nil || at.Inducing() > 0,
+			"full and jackknife intervals need an exact GP, solved by cholesky, which this "+
+				"model isn't"),
+		faults.If(m.Noise != "",
+			"full and jackknife intervals need Gaussian noise: use conformal intervals, or "+
+				"fit with --noise constant"),
+		faults.If(m.Posterior.Monotone != nil,
+			"full and jackknife intervals are of a GP's own mean, not of a monotone one: use "+
+				"conformal intervals"),
+		faults.If(m.Varying != nil || m.Errors != "",
+			"full and jackknife intervals need one noise variance for all rows: use "+
+				"conformal intervals"),
+		faults.If(rows > maxWhole,
+			"full and jackknife intervals are for at most %d rows, and there are %d: use "+
+				"conformal intervals, which lose little with many rows", maxWhole, rows),
+	)
 }
 
 // Whole conditions a model on all rows of the data that it was made from, except test rows.

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/quadrature"
 )
 
@@ -105,16 +106,14 @@ func (l Rated) Scaled() bool { return l.byScale != nil }
 func (l Rated) Whole() bool { return l.whole }
 
 func (l Rated) Allows(y float64) error {
-	if l.whole && !(y >= 0 && y == math.Floor(y) && y <= mostCount) {
-		return errors.New("it is no count: 0, 1, 2 and so on, up to 1e9")
-	}
-	switch {
-	case !l.whole && !(y > 0):
-		return errors.New("it isn't above 0")
-	case !l.whole && !(y > 1/mostRate && y < mostRate): // its square would leave the range of numbers
-		return errors.New("it isn't between 1e-140 and 1e140: change the unit of the target")
-	}
-	return nil
+	return faults.First(
+		faults.If(l.whole && !(y >= 0 && y == math.Floor(y) && y <= mostCount),
+			"it is no count: 0, 1, 2 and so on, up to 1e9"),
+		faults.If(!l.whole && !(y > 0), "it isn't above 0"),
+		// the square of the mean would leave the range of numbers
+		faults.If(!l.whole && !(y > 1/mostRate && y < mostRate),
+			"it isn't between 1e-140 and 1e140: change the unit of the target"),
+	)
 }
 
 // slopes returns the first two derivatives of ln p(y|f) by f.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
@@ -131,17 +132,15 @@ func (t LabelTerms) Check() error {
 			return fmt.Errorf("statements: %s is listed twice", s)
 		}
 	}
-	switch {
-	case !(0 < t.Delta && t.Delta < mostDelta):
-		return fmt.Errorf("delta %v: want a probability between 0 and %v, such as 0.01", t.Delta, mostDelta)
-	case t.AtMostWrong != 0 && !(0 < t.AtMostWrong && t.AtMostWrong < 1):
-		return fmt.Errorf("at-most-wrong %v: want a share between 0 and 1, such as 0.02", t.AtMostWrong)
-	case t.Recall != 0 && !(0 < t.Recall && t.Recall < 1):
-		return fmt.Errorf("recall %v: want a share between 0 and 1, such as 0.95", t.Recall)
-	case t.parts() == 0:
-		return fmt.Errorf("statements: name at least one")
-	}
-	return nil
+	return faults.First(
+		faults.If(!(0 < t.Delta && t.Delta < mostDelta),
+			"delta %v: want a probability between 0 and %v, such as 0.01", t.Delta, mostDelta),
+		faults.If(t.AtMostWrong != 0 && !(0 < t.AtMostWrong && t.AtMostWrong < 1),
+			"at-most-wrong %v: want a share between 0 and 1, such as 0.02", t.AtMostWrong),
+		faults.If(t.Recall != 0 && !(0 < t.Recall && t.Recall < 1),
+			"recall %v: want a share between 0 and 1, such as 0.95", t.Recall),
+		faults.If(t.parts() == 0, "statements: name at least one"),
+	)
 }
 
 // parts returns the number of equal parts of δ.

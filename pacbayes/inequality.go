@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/faults"
 )
 
 // Inequality names the theorem on which a certificate rests. It is declared before the certified rows are seen.
@@ -42,17 +44,17 @@ func Inequalities() []Inequality {
 // Check returns an error if the inequality can't bound the risk of a random draw from Q under the loss l. learnt says
 // that Q was learnt on the certified rows. Else Q was fixed before.
 func (q Inequality) Check(l Loss, learnt bool) error {
-	switch {
-	case !slices.Contains(Inequalities(), q):
-		return fmt.Errorf("bound %q: want one of %v", q, Inequalities())
-	case q == BettingBound && learnt:
-		return fmt.Errorf("bound betting: it needs a posterior that was fixed before the certified rows were seen, and " +
-			"this posterior is learnt on them")
-	case q == SplitBound && learnt && l.Kind != ClippedSquare && l.Kind != ClippedAbsolute:
-		return fmt.Errorf("bound split-kl: a posterior that is learnt on the certified rows needs the loss clipped-square "+
-			"or clipped-absolute, whose parts have closed forms, not %s", l.Kind)
-	}
-	return nil
+	return faults.First(
+		faults.If(!slices.Contains(Inequalities(), q),
+			"bound %q: want one of %v", q, Inequalities()),
+		faults.If(q == BettingBound && learnt,
+			"bound betting: it needs a posterior that was fixed before the certified rows "+
+				"were seen, and this posterior is learnt on them"),
+		faults.If(q == SplitBound && learnt && l.Kind != ClippedSquare &&
+			l.Kind != ClippedAbsolute,
+			"bound split-kl: a posterior that is learnt on the certified rows needs the loss "+
+				"clipped-square or clipped-absolute, whose parts have closed forms, not %s", l.Kind),
+	)
 }
 
 // Penalty returns what a bound that holds for all Q pays besides KL, in nats,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
@@ -229,14 +230,14 @@ func isSHA256(text string) bool {
 
 // Check returns an error for terms that no certificate can have.
 func (t Terms) Check() error {
-	if err := t.Loss.Validate(); err != nil {
+	if err := faults.First(
+		t.Loss.Validate(),
+		faults.If(t.Declaration != "" && !isSHA256(t.Declaration),
+			"declaration: it isn't a SHA-256 in hexadecimal"),
+		faults.If(!(t.Delta >= leastDelta && t.Delta < mostDelta),
+			"delta %v: want a probability between 0 and %v, such as 0.01", t.Delta, mostDelta),
+	); err != nil {
 		return err
-	}
-	if t.Declaration != "" && !isSHA256(t.Declaration) {
-		return errors.New("declaration: it isn't a SHA-256 in hexadecimal")
-	}
-	if !(t.Delta >= leastDelta && t.Delta < mostDelta) {
-		return fmt.Errorf("delta %v: want a probability between 0 and %v, such as 0.01", t.Delta, mostDelta)
 	}
 	if t.Params > 0 {
 		if err := t.Grid.Validate(); err != nil {
@@ -254,38 +255,32 @@ func (t Terms) Check() error {
 
 // CheckRoute returns an error if an inequality, a route and a promise don't fit together, or don't fit how Q was made.
 func (t Terms) CheckRoute() error {
-	if t.Route != "" && t.Route != Twice && !t.Fixed {
-		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only if nothing is learnt on the certified "+
-			"rows; use an informed prior that is the posterior itself", t.Route)
-	}
-	if t.Route != "" && t.Route != Twice && t.Route != Direct && t.Route != Both {
-		return fmt.Errorf("mean-bound %q: want %s, %s or %s", t.Route, Twice, Direct, Both)
-	}
-	if t.Fixed && !t.Informed {
-		return errors.New("a posterior that is the prior itself needs an informed prior")
-	}
-	if t.Elsewhere && !t.MeanAlone() {
-		return errors.New("predictions that krigo didn't make can only have a hold-out bound")
-	}
-	if !(t.Promise >= 0 && t.Promise < 1) {
-		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
-	}
-	if t.Loss.Kind.ByQuadrature() && !t.MeanAlone() {
-		return fmt.Errorf("loss %s: krigo computes its expectation over a random draw by quadrature, which gives no bound; "+
-			"use a predictor that is fixed before the certified rows are seen: an informed prior after which nothing is "+
-			"learnt, and mean-bound direct", t.Loss.Kind)
-	}
-	if t.Loss.Kind == Scaled && !t.MeanAlone() {
-		return errors.New("loss scaled: the predictor and its standard deviations must be fixed before the certified rows " +
-			"are seen; use an informed prior after which nothing is learnt, and mean-bound direct")
-	}
-	if t.Rules != 0 && t.Rules != t.NewestRules() {
-		return fmt.Errorf("rules %d: want %d, for these terms", t.Rules, t.NewestRules())
-	}
-	if err := errors.Join(t.checkCurve(), t.checkSlices()); err != nil {
-		return err
-	}
-	return t.inequality().Check(t.Loss, !t.Fixed)
+	return faults.First(
+		faults.If(t.Route != "" && t.Route != Twice && !t.Fixed,
+			"mean-bound %s: the mean has a bound of its own only if nothing is learnt on the "+
+				"certified rows; use an informed prior that is the posterior itself", t.Route),
+		faults.If(t.Route != "" && t.Route != Twice && t.Route != Direct && t.Route != Both,
+			"mean-bound %q: want %s, %s or %s", t.Route, Twice, Direct, Both),
+		faults.If(t.Fixed && !t.Informed,
+			"a posterior that is the prior itself needs an informed prior"),
+		faults.If(t.Elsewhere && !t.MeanAlone(),
+			"predictions that krigo didn't make can only have a hold-out bound"),
+		faults.If(!(t.Promise >= 0 && t.Promise < 1),
+			"promise %v: want a share below 1, such as 0.95", t.Promise),
+		faults.If(t.Loss.Kind.ByQuadrature() && !t.MeanAlone(),
+			"loss %s: krigo computes its expectation over a random draw by quadrature, which "+
+				"gives no bound; use a predictor that is fixed before the certified rows are "+
+				"seen: an informed prior after which nothing is learnt, and mean-bound direct",
+			t.Loss.Kind),
+		faults.If(t.Loss.Kind == Scaled && !t.MeanAlone(),
+			"loss scaled: the predictor and its standard deviations must be fixed before the "+
+				"certified rows are seen; use an informed prior after which nothing is learnt, "+
+				"and mean-bound direct"),
+		faults.If(t.Rules != 0 && t.Rules != t.NewestRules(),
+			"rules %d: want %d, for these terms", t.Rules, t.NewestRules()),
+		errors.Join(t.checkCurve(), t.checkSlices()),
+		t.inequality().Check(t.Loss, !t.Fixed),
+	)
 }
 
 // checkCurve returns an error if the terms ask for a curve that they can't have.

@@ -49,6 +49,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -173,15 +174,14 @@ func promised(file *parquet.File, size int64) error {
 	}
 	// A run of equal values takes a few bytes, however long it is. But no real data consist only of such runs.
 	const always, perByte = 1 << 20, 1 << 13
-	switch {
-	case left != 0:
-		return fmt.Errorf("damaged: its footer promises %d rows, its row groups hold %d: write it again", rows, rows-left)
-	case rows == 0:
-		return errors.New("the table has no rows")
-	case rows > always && rows/perByte > size:
-		return fmt.Errorf("%d rows in %d bytes: no data pack so tightly; write it again", rows, size)
-	}
-	return nil
+	return faults.First(
+		faults.If(left != 0,
+			"damaged: its footer promises %d rows, its row groups hold %d: write it again",
+			rows, rows-left),
+		faults.If(rows == 0, "the table has no rows"),
+		faults.If(rows > always && rows/perByte > size,
+			"%d rows in %d bytes: no data pack so tightly; write it again", rows, size),
+	)
 }
 
 // atOnce is the number of values read at a time.

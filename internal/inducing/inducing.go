@@ -11,13 +11,13 @@ package inducing
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/sampleuv"
 
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
@@ -58,15 +58,12 @@ func Random(x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 }
 
 func check(x matrix.Dense, m int) error {
-	switch {
-	case m < 1:
-		return fmt.Errorf("%d inducing inputs: at least one is needed", m)
-	case m > x.Rows:
-		return fmt.Errorf("%d inducing inputs from %d rows: there can't be more of them than rows", m, x.Rows)
-	case !finite(x):
-		return fmt.Errorf("inducing inputs: an input isn't a finite number")
-	}
-	return nil
+	return faults.First(
+		faults.If(m < 1, "%d inducing inputs: at least one is needed", m),
+		faults.If(m > x.Rows,
+			"%d inducing inputs from %d rows: there can't be more of them than rows", m, x.Rows),
+		faults.If(!finite(x), "inducing inputs: an input isn't a finite number"),
+	)
 }
 
 func finite(x matrix.Dense) bool {
