@@ -41,7 +41,8 @@ type connection struct {
 	of   client
 	from *connections
 	at   *list.Element // the place in waiting, or nil if the server doesn't wait for the connection
-	gone bool          // the server closed it to make room
+	gone bool          // the server closed it
+	had  bool          // a request has come
 }
 
 type connectionKey struct{}
@@ -75,7 +76,21 @@ func (cs *connections) makeRoom() {
 	if most == nil {
 		return // all connections are being served, and will end
 	}
-	c := most.waiting.Front().Value.(*connection)
+	most.waiting.Front().Value.(*connection).close()
+}
+
+// silent closes the connections on which no request has ever come. A server that ends would wait for each for seconds.
+func (cs *connections) silent() {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range cs.all {
+		if !c.had {
+			c.close()
+		}
+	}
+}
+
+func (c *connection) close() {
 	c.remove()
 	c.gone = true
 	conn := c.Conn
@@ -101,6 +116,7 @@ func (cs *connections) changed(conn net.Conn, state http.ConnState) {
 		}
 	case c == nil:
 	case state == http.StateActive:
+		c.had = true
 		c.wait(false)
 	case state == http.StateIdle:
 		c.wait(true)

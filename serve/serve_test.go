@@ -855,6 +855,27 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
+// TestShutdownSilent: connections on which nobody says a word aren't open requests, and don't hold a server that ends.
+func TestShutdownSilent(t *testing.T) {
+	s := must.Get(New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Timeout: 2 * time.Second}))(t)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, l) }()
+	for _, words := range []string{"", "POST /v1/predict HTT"} {
+		conn := must.Get(net.Dial("tcp", l.Addr().String()))(t)
+		defer conn.Close()
+		must.Get(io.WriteString(conn, words))(t)
+	}
+	until(t, "the connections aren't there", func() bool {
+		s.connections.mu.Lock()
+		defer s.connections.mu.Unlock()
+		return len(s.connections.all) == 2
+	})
+	stop()
+	must.Do(t, <-ended)
+}
+
 // TestNewRefuses shows that New returns an error which names the file that can't be served.
 func TestNewRefuses(t *testing.T) {
 	folder := t.TempDir()

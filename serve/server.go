@@ -243,6 +243,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		s.o.Log.Info("shutting down")
 		end, cancel := context.WithTimeout(context.Background(), s.o.Timeout)
 		defer cancel()
+		defer time.AfterFunc(min(time.Second, s.o.Timeout/2), s.connections.silent).Stop()
 		if err = server.Shutdown(end); err != nil {
 			server.Close()
 			err = fmt.Errorf("requests were still open after %v: %w", s.o.Timeout, err)

@@ -84,13 +84,17 @@ func opened(path string) (*journal, error) {
 	}
 	j := &journal{path: path, file: &f, fresh: errors.Is(absent, fs.ErrNotExist)}
 	// The lock keeps all other processes out, on systems where files can be locked.
-	if err = disk.Lock(f); err == nil {
+	if j.is, err = f.Stat(); err == nil {
+		err = disk.Lock(f)
+	}
+	if now, gone := os.Stat(path); err == nil && gone == nil && !os.SameFile(now, j.is) {
+		f.Close() // another process has rotated the ledger meanwhile, and holds the new one
+		return opened(path)
+	}
+	if err == nil {
 		err = j.repair()
 	} else if errors.Is(err, disk.ErrLocked) {
 		err = errBusy
-	}
-	if err == nil {
-		j.is, err = f.Stat()
 	}
 	if err == nil && errors.Is(absent, fs.ErrNotExist) {
 		err = disk.SyncFolder(filepath.Dir(path))

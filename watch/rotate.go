@@ -26,7 +26,11 @@ func Rotate(ctx context.Context, path string, c Claim) (archive string, err erro
 	}
 	l, err := Open(path)
 	if errors.Is(err, errBusy) {
-		return ask(ctx, path)
+		archive, err = ask(ctx, path)
+		if errors.Is(err, errUnrotated) { // or the writer had just rotated it, as another process had asked
+			return ask(ctx, path)
+		}
+		return archive, err
 	}
 	if err != nil {
 		return "", err
@@ -87,7 +91,7 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	carry = slices.DeleteFunc(carry, func(checksum string) bool {
 		return states[checksum].counts.Rows == 0 && len(states[checksum].keys) == 0
 	})
-	err = disk.Write(j.path, func(to io.Writer) error {
+	next, err := disk.Replace(j.path, func(to io.Writer) error {
 		for _, checksum := range carry {
 			e := entry{Format: carriedFormat, Model: checksum, At: time.Now().UTC().Truncate(time.Millisecond),
 				Carried: states[checksum].carried(), Lines: len(carry) + kept}
@@ -106,13 +110,15 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	if err != nil && j.stands(j.size) == nil {
 		return "", errors.Join(err, os.Remove(archive))
 	}
-	next, failed := opened(j.path)
+	is, failed := next.OS().Stat()
 	if failed != nil {
-		j.broken = fmt.Errorf("it was rotated, and couldn't be opened again: %w", failed)
-		return archive, errors.Join(err, failed)
+		j.broken = fmt.Errorf("it couldn't be rotated: %w", cmp.Or(err, failed))
+		return archive, j.broken
 	}
 	j.file.Close() // the archive has all of it
-	j.file, j.is, j.size = next.file, next.is, next.size
+	j.file = &next
+	j.is = is
+	j.size = is.Size()
 	return archive, err
 }
 
@@ -158,6 +164,8 @@ const (
 	patience = time.Minute
 )
 
+var errUnrotated = errors.New("couldn't rotate it")
+
 // ask asks the process that writes a ledger to rotate it, and waits until this is done.
 func ask(ctx context.Context, path string) (archive string, err error) {
 	archive = nextArchive(path)
@@ -175,7 +183,7 @@ func ask(ctx context.Context, path string) (archive string, err error) {
 		}
 		if _, err := os.Lstat(asking(path)); errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Stat(archive); err != nil {
-				return "", fmt.Errorf("the process that writes %s couldn't rotate it; it says why in its log", path)
+				return "", fmt.Errorf("the process that writes %s %w; it says why in its log", path, errUnrotated)
 			}
 			return archive, nil
 		}

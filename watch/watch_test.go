@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
@@ -219,6 +220,65 @@ func TestClock(t *testing.T) {
 		runtime.KeepAlive(w)
 		l.Close()
 	}
+}
+
+// TestRotateHolds: nobody else can open a ledger while its writer rotates it. The writer would have lost it for good.
+func TestRotateHolds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m := loaded(t, nil)
+	l := must.Get(Open(path))(t)
+	defer l.Close()
+	w := must.Get(l.Watch(m))(t)
+	d := outcomes(t, m, true, false)
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	for range 2 {
+		others.Go(func() {
+			for ctx.Err() == nil {
+				if other, err := Open(path); err == nil {
+					t.Error("somebody else has it")
+					other.Close()
+					return
+				}
+			}
+		})
+	}
+	for range 20 {
+		_, err := w.Observe(ctx, d, d.All())
+		if _, failed := l.Rotate(); err != nil || failed != nil {
+			t.Error(err, failed)
+			break
+		}
+	}
+	stop()
+	others.Wait()
+}
+
+// TestAskTwice: a request to rotate that comes while the writer ends another rotation goes under with the other's. It
+// is made again.
+func TestAskTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m := loaded(t, nil)
+	l := must.Get(Open(path))(t)
+	defer l.Close()
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for requests := 0; requests < 2; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(asking(path)); err != nil {
+				continue
+			}
+			if requests++; requests == 2 {
+				if _, err := l.Rotate(); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := os.Remove(asking(path)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	must.Be(t, must.Get(Rotate(t.Context(), path, ClaimOf(m)))(t), path+".1")
+	writer.Wait()
 }
 
 // TestRotateFaults: whichever file operation of a rotation fails, and however, the alarm and the counts stay. Outcomes

@@ -71,8 +71,8 @@ func same(f File) bool {
 	return err == nil && gone == nil && os.SameFile(open, named)
 }
 
-// replace renames a temporary file to its final name. It holds the lock until the file has this name, except on
-// Windows, where open files can't be renamed.
+// replace renames a temporary file to its final name, and leaves it open and locked, except on Windows, where open files
+// can't be renamed.
 func replace(f File, to string) error {
 	underway.Lock()
 	defer underway.Unlock()
@@ -89,7 +89,6 @@ func replace(f File, to string) error {
 		delete(underway.files, f.Name())
 		return nil
 	}
-	// After a sync only an injected close can fail.
 	if _, err := f.asked("close", 0); err != nil {
 		return err
 	}
@@ -97,7 +96,6 @@ func replace(f File, to string) error {
 		return err
 	}
 	delete(underway.files, f.Name())
-	f.f.Close()
 	return nil
 }
 

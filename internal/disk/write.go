@@ -20,9 +20,17 @@ import (
 // that it points to. It writes directly to anything that isn't a regular file (a pipe, /dev/null, /dev/stdout). At
 // first Write removes temporary files of killed processes from the folder.
 func Write(path string, write func(io.Writer) error) error {
+	f, err := Replace(path, write)
+	f.f.Close() // after a sync only an injected close can fail, and after an error there is no file
+	return err
+}
+
+// Replace does what Write does, and returns the new file, open and locked. No other process has had its lock. There is
+// no such file after an error, unless only the folder couldn't be synced, and on Windows.
+func Replace(path string, write func(io.Writer) error) (File, error) {
 	to, direct, err := follow(path)
 	if err != nil {
-		return fmt.Errorf("%s: cannot be written: %w", path, err)
+		return File{}, fmt.Errorf("%s: cannot be written: %w", path, err)
 	}
 	mode, exists := os.FileMode(0o666), false
 	if info, err := os.Stat(to); err == nil {
@@ -30,11 +38,11 @@ func Write(path string, write func(io.Writer) error) error {
 		direct = direct || !info.Mode().IsRegular()
 	}
 	if direct {
-		return writeThrough(path, write)
+		return File{}, writeThrough(path, write)
 	}
 	f, err := create(filepath.Dir(to), mode)
 	if err != nil {
-		return fmt.Errorf("%s: cannot be written: %w", path, err)
+		return File{}, fmt.Errorf("%s: cannot be written: %w", path, err)
 	}
 	defer drop(f) // runs also when write panics
 	if info, err := f.f.Stat(); err == nil {
@@ -53,14 +61,14 @@ func Write(path string, write func(io.Writer) error) error {
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			return fmt.Errorf("%s: not written: %w", path, err)
+			return File{}, fmt.Errorf("%s: not written: %w", path, err)
 		}
 	}
 	if err := SyncFolder(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("%s: written, but its folder can't be synced, so that it may be gone after a power failure: %w",
+		return f, fmt.Errorf("%s: written, but its folder can't be synced, so that it may be gone after a power failure: %w",
 			path, err)
 	}
-	return nil
+	return f, nil
 }
 
 // Try says, before long work, whether Write could begin. It makes the temporary file, and removes it again. It opens
