@@ -13,6 +13,11 @@ import (
 // bound, and a constant prediction misses about half of the rows at the default ε.
 const leastSaid = 0.2
 
+// mostFew is the largest number of certified groups, up to which two groups in five are certified, by a rule that knows
+// the number of groups alone. The excess of the bound falls with the root of the number of certified groups, and a model
+// of groups hardly needs the further groups (docs/theory/certificate.md). Of more groups, informedRows decides.
+const mostFew = 80
+
 // takes returns the smallest number of certified units (rows, or groups) with a bound that can say anything, and the
 // bound for this number if no unit misses. Groups are counted by kl, whose bound is lower where no unit misses.
 func (o Options) takes() (units int, bound float64) {
@@ -38,7 +43,7 @@ func (o Options) takes() (units int, bound float64) {
 
 // small returns the share of prior rows if krigo decides it. The share is 1, so that all units train, if the certified
 // units would leave too few prior units. It is 0 if the rule of informedRows decides. In between, the number of units
-// that train stays the same and the number of certified units grows.
+// that train stays the same and the number of certified units grows. Of few groups, two in five are certified.
 func (o Options) small(units int) (share float64) {
 	test, calibration, prior := o.counts(units)
 	left := units - test - calibration
@@ -46,7 +51,11 @@ func (o Options) small(units int) (share float64) {
 	if left < o.spare*takes {
 		return 1
 	}
-	trains := min(left-takes, max((o.spare-1)*takes, prior))
+	trains := prior
+	if o.Data.Group != "" {
+		trains = min(prior, left-min(2*left/5, mostFew))
+	}
+	trains = min(left-takes, max((o.spare-1)*takes, trains))
 	if trains == prior {
 		return 0
 	}
