@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -49,12 +51,14 @@ type classesDesign struct {
 	middle       func(rng *rand.Rand) float64
 	options      krigo.Options
 	draw         bool // the bound on a random draw counts, else the bound on the mean
+	three        bool // rows have three classes
 }
 
 var classesDesigns = []classesDesign{
 	{name: "balanced", rows: 150, middle: func(*rand.Rand) float64 { return 0 }, options: classesDirect("")},
 	{name: "0.2 to 2 % of class 1", rows: 400, middle: func(rng *rand.Rand) float64 { return -2.8 + 0.5*rng.Float64() },
 		options: classesDirect("")},
+	{name: "three classes", rows: 120, options: classesDirect(""), three: true},
 	{name: "groups", groups: 60, middle: func(rng *rand.Rand) float64 { return rng.NormFloat64() / 2 },
 		options: classesDirect("group")},
 	{name: "random draw, kl-pac", rows: 100, middle: func(rng *rand.Rand) float64 { return rng.NormFloat64() / 2 },
@@ -140,16 +144,22 @@ func (n *classesCount) add(m classesCount) {
 // try draws and fits the set of a number.
 func (d classesDesign) try(ctx context.Context, number int, n *classesCount) error {
 	rng := rand.New(rand.NewPCG(uint64(number), 0x636c6173))
-	t, table, err := d.drawn(rng)
-	if err != nil {
-		return err
-	}
 	o := d.options
 	o.Data.Target, o.Data.Inputs = "label", []string{"x"}
 	o.Kernel = krigo.Kernel{Expression: "se", ARD: "off", Noise: "probit"}
 	o.Promise.Delta, o.Promise.Population, o.Run = classesDelta, "same", krigo.Run{Restarts: 1, Seed: uint64(number)}
 	if o.Data.Group != "" {
 		o.Promise.Population = "" // a promise for new groups
+	}
+	if d.three {
+		if err := d.tryThree(ctx, rng, o, n); err != nil {
+			return fmt.Errorf("%s, set %d: %w", d.name, number, err)
+		}
+		return nil
+	}
+	t, table, err := d.drawn(rng)
+	if err != nil {
+		return err
 	}
 	n.Sets++
 	m, err := krigo.Fit(ctx, table, o)
@@ -185,11 +195,18 @@ func (d classesDesign) try(ctx context.Context, number int, n *classesCount) err
 
 // classes prints in how many sets the certificates of labels are false.
 func classes(ctx context.Context, env Env) error {
+	names := lists.Of(classesDesigns, func(d classesDesign) string { return d.name })
+	if err := check("kind of sets", env.Sets, names); err != nil {
+		return err
+	}
+	designs := lists.If(classesDesigns, func(d classesDesign) bool {
+		return env.Sets == nil || slices.Contains(env.Sets, d.name)
+	})
 	sets := env.reps(2000)
 	var tasks []task[classesCount]
 	for first := 0; first < sets; first += setsPerTask {
 		last := min(first+setsPerTask, sets)
-		for _, d := range classesDesigns {
+		for _, d := range designs {
 			tasks = append(tasks, task[classesCount]{
 				fmt.Sprintf("%s: sets %d to %d", d.name, first, last-1),
 				func(ctx context.Context) (n classesCount, err error) {
@@ -206,7 +223,7 @@ func classes(ctx context.Context, env Env) error {
 	}
 	header(env.Stdout, []string{"labels", "sets", "no fit, one class in the prior rows", "certificate false",
 		"δ allows", "false if δ were .5 and nothing paid for training"})
-	for _, d := range classesDesigns {
+	for _, d := range designs {
 		var n classesCount
 		for i, r := range results {
 			if strings.HasPrefix(tasks[i].key, d.name+": ") {
