@@ -117,32 +117,33 @@ func checkAsked(m *model.Model, columns []string) error {
 		scaling = *o.Data.Declared
 		scaling.Source = dataset.Declared
 	}
-	switch {
-	case !slices.ContainsFunc(o.possible(model.InputsOf(m.Inputs, m.Encoding)),
-		func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
-		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
-			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
-	case o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) || o.Data.Group != m.Group ||
-		o.Data.Offset != m.Offset || o.Data.Exposure != m.Exposure || !slices.Equal(o.Data.Classes, m.Classes) ||
-		!reflect.DeepEqual(o.Data.Kinds, m.Kinds) || o.Data.NoiseColumn != m.Errors ||
-		o.Data.encodes() != (m.Encoding != nil), !reflect.DeepEqual(o.Data.Reading, m.Reading):
-		return other("the columns")
-	case !o.Kernel.sameWays(m):
-		return other("the columns with which predictions rise or fall")
-	case !m.TrainsForBound() && m.Noise != o.likelihood():
-		return other("the noise")
-	case o.Method.Name != m.Objective:
-		return other("the objective")
-	case o.Run.Seed != m.Seed || o.Data.split() != m.Split || roles != dealt:
-		return other("the roles of rows")
-	case !reflect.DeepEqual(scaling, m.Scaling):
-		return other("the scaling's constants")
-	case o.Data.otherTransform(m.Scaling.Transform):
-		return other("the target's transform")
-	case temper > 0 && !slices.Contains(o.Prior.Temper, temper):
-		return other("the factor of the prior's covariance")
-	case m.Certificate != nil && m.Group == "" && o.Promise.Population == "" && m.Undecided() != "":
-		return other("the rows that the promise is for")
+	possible := slices.ContainsFunc(o.possible(model.InputsOf(m.Inputs, m.Encoding)),
+		func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean })
+	columnsDiffer := o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) ||
+		o.Data.Group != m.Group || o.Data.Offset != m.Offset || o.Data.Exposure != m.Exposure ||
+		!slices.Equal(o.Data.Classes, m.Classes) || !reflect.DeepEqual(o.Data.Kinds, m.Kinds) ||
+		o.Data.NoiseColumn != m.Errors || o.Data.encodes() != (m.Encoding != nil) ||
+		!reflect.DeepEqual(o.Data.Reading, m.Reading)
+	for _, part := range []struct {
+		differs bool
+		name    string
+	}{
+		{!possible, fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
+			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean)},
+		{columnsDiffer, "the columns"},
+		{!o.Kernel.sameWays(m), "the columns with which predictions rise or fall"},
+		{!m.TrainsForBound() && m.Noise != o.likelihood(), "the noise"},
+		{o.Method.Name != m.Objective, "the objective"},
+		{o.Run.Seed != m.Seed || o.Data.split() != m.Split || roles != dealt, "the roles of rows"},
+		{!reflect.DeepEqual(scaling, m.Scaling), "the scaling's constants"},
+		{o.Data.otherTransform(m.Scaling.Transform), "the target's transform"},
+		{temper > 0 && !slices.Contains(o.Prior.Temper, temper), "the factor of the prior's covariance"},
+		{m.Certificate != nil && m.Group == "" && o.Promise.Population == "" && m.Undecided() != "",
+			"the rows that the promise is for"},
+	} {
+		if part.differs {
+			return other(part.name)
+		}
 	}
 	return nil
 }

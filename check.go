@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -488,10 +489,7 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 
 // checkCounts reports too few rows, or groups, for the options.
 func (o Options) checkCounts(source string, units, test, calibration, prior int) error {
-	what := "rows"
-	if o.Data.Group != "" {
-		what = "groups"
-	}
+	what := spelling.Either(o.Data.Group != "", "groups", "rows")
 	rows := units - test - calibration
 	if rows < 2 {
 		return fmt.Errorf("%s: %d %s less %d for testing and %d for calibration leave %d to train on: set aside fewer",

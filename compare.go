@@ -11,6 +11,8 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -45,10 +47,7 @@ func (m Measure) Text(signed bool) string {
 	if size := math.Abs(m.Mean); size >= 0.001 && size < 1000 && m.SE >= 0.00005 && m.SE < 0.001 {
 		se = strconv.FormatFloat(m.SE, 'f', 4, 64)
 	}
-	if m.Splits > 1 {
-		text += " ± " + se
-	}
-	return text
+	return text + spelling.If(m.Splits > 1, " ± %s", se)
 }
 
 // figure formats a number with four decimals, or with three digits if four decimals don't show three.
@@ -140,13 +139,15 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 // check returns an error if the number of splits is out of range, if there is nothing to compare, or if two rows or two
 // splits of the comparison would be the same.
 func (c CompareOptions) check(d Data) error {
-	switch {
-	case c.Splits < 1 || c.Splits > 1000:
-		return usage("splits %d: want 1 to 1000", c.Splits)
-	case d.Split == "last" && c.Splits > 1:
-		return usage("splits %d: roles by split last are the same in all of them; compare one", c.Splits)
-	case len(c.Objectives) == 0 || len(c.Epsilons) == 0:
-		return usage("%d objectives at %d ε: want one of each at least", len(c.Objectives), len(c.Epsilons))
+	if err := asUsage(faults.First(
+		faults.If(c.Splits < 1 || c.Splits > 1000, "splits %d: want 1 to 1000", c.Splits),
+		faults.If(d.Split == "last" && c.Splits > 1,
+			"splits %d: roles by split last are the same in all of them; compare one", c.Splits),
+		faults.If(len(c.Objectives) == 0 || len(c.Epsilons) == 0,
+			"%d objectives at %d ε: want one of each at least", len(c.Objectives),
+			len(c.Epsilons)),
+	)); err != nil {
+		return err
 	}
 	for i, name := range c.Objectives {
 		if slices.Contains(c.Objectives[:i], name) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -31,12 +32,10 @@ func (m *Model) NoBetter() string {
 	case !lossWorse:
 		return ""
 	}
-	said += fmt.Sprintf(" Its mean loss on the certified rows is %.3f, and the constant's %.3f. Its %s is lower: %s.",
-		x.MeanRisk, x.Constant.MeanRisk, name, errs)
-	if c.Loss != pacbayes.ClippedAbsolute && c.Loss != pacbayes.Label {
-		said += " Another ε would show that."
-	}
-	return said
+	return fmt.Sprintf("%s Its mean loss on the certified rows is %.3f, and the constant's %.3f. "+
+		"Its %s is lower: %s.", said, x.MeanRisk, x.Constant.MeanRisk, name, errs) +
+		spelling.If(c.Loss != pacbayes.ClippedAbsolute && c.Loss != pacbayes.Label,
+			" Another ε would show that.")
 }
 
 // constant names the simplest predictor, which predicts the same for all rows.
@@ -89,26 +88,14 @@ func (m *Model) Scores() string {
 	if m.Certificate == nil || x == nil {
 		return ""
 	}
-	which := "certified"
-	if m.Terms.Backtest {
-		which = "last"
-	}
-	said := fmt.Sprintf("On the %d %s rows: ", x.Rows, which)
+	said := fmt.Sprintf("On the %d %s rows: ", x.Rows, spelling.Either(m.Terms.Backtest, "last", "certified"))
 	name, value := m.misses(x.RMSE)
 	if m.Classes != nil {
 		return said + fmt.Sprintf("%.1f %% wrong labels, %s %s%s.", 100*x.MeanRisk, name, value, m.beside())
 	}
-	r2 := ""
-	if x.R2 != 0 {
-		r2 = fmt.Sprintf(", R² %.3f", x.R2)
-		if m.Offset != "" {
-			r2 += fmt.Sprintf(" of what %s misses", cautious.Name(m.Offset))
-		}
-	}
-	hold := "hold"
-	if m.Limits != "" {
-		hold = "hold, or don't contradict,"
-	}
+	r2 := spelling.If(x.R2 != 0, ", R² %.3f%s", x.R2,
+		spelling.If(m.Offset != "", " of what %s misses", cautious.Name(m.Offset)))
+	hold := spelling.Either(m.Limits != "", "hold, or don't contradict,", "hold")
 	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% intervals %s %.1f %% of the "+
 		"targets.", name, value, m.beside(), cautious.Digits(x.MAE, 3), cautious.Name(m.Target), r2, hold,
 		100*x.Coverage95)
@@ -152,23 +139,19 @@ func (m *Model) FromAllRows() string {
 	all := trained + m.Counts[dataset.Certified]
 	said := fmt.Sprintf("This model was trained on %d of %d rows. On all rows its errors would usually be smaller.", trained,
 		all)
-	if m.Beside == nil { // a fit of several targets has no --deliver all
-		said += " With --deliver all, fit also trains that model."
-	}
-	if m.NoWhole(all) == nil {
-		said += " With --intervals full, predict uses all rows for intervals that hold on average."
-	}
-	return said
+	// A fit of several targets has no --deliver all.
+	return said + spelling.If(m.Beside == nil, " With --deliver all, fit also trains that model.") +
+		spelling.If(m.NoWhole(all) == nil,
+			" With --intervals full, predict uses all rows for intervals that hold on average.")
 }
 
 // others returns a line about a constant and a linear model on the same rows, or "" if the context has neither.
 func (m *Model) others() string {
 	c := m.Certificate
 	x := m.Context
-	further := "further rows"
-	if c.Groups > 0 {
-		further = "further groups, on average over groups,"
-	}
+	further := spelling.Either(c.Groups > 0,
+		"further groups, on average over groups,",
+		"further rows")
 	lead, ends := "the expected loss of predictions on "+further+" is ", ""
 	switch {
 	case !c.Valid:
@@ -196,12 +179,8 @@ func (m *Model) others() string {
 	for i, name := range names {
 		each = append(each, fmt.Sprintf("%s for %s", number(scores[i]), name))
 	}
-	said := ""
-	if each != nil {
-		said = "\nFor comparison, " + lead + strings.Join(each, " and ") + "." + ends
-	}
-	if x.LinearReason != "" {
-		said += "\nNo linear model was compared, since " + x.LinearReason + "."
-	}
-	return said
+	return spelling.If(each != nil,
+		"\nFor comparison, %s%s.%s", lead, strings.Join(each, " and "), ends) +
+		spelling.If(x.LinearReason != "",
+			"\nNo linear model was compared, since %s.", x.LinearReason)
 }

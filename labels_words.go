@@ -61,15 +61,12 @@ func (p *CertifiedLabels) said() string {
 		promises = append(promises, p.detects(c.Detection))
 	}
 	lead := confidence(c.Delta, "certified", p.Group)
-	if len(promises) > 1 {
-		lead += "all of these hold together:\n  "
-	}
+	lead += spelling.If(len(promises) > 1, "all of these hold together:\n  ")
 	said := lead + strings.Join(promises, "\n  ")
-	if c.Copies > 0 {
-		said += fmt.Sprintf("\nNotice: %d of the %d certified rows equal an earlier row in every cell of the table. If they are "+
-			"copies, the certificate doesn't hold: certify one of each.", c.Copies, c.Rows)
-	}
-	return said
+	return said + spelling.If(c.Copies > 0,
+		"\nNotice: %d of the %d certified rows equal an earlier row in every cell of the "+
+			"table. If they are copies, the certificate doesn't hold: certify one of each.",
+		c.Copies, c.Rows)
 }
 
 // percent writes a share with one decimal.
@@ -158,10 +155,9 @@ func (p *CertifiedLabels) detects(d *pacbayes.Detection) string {
 		return fmt.Sprintf("no threshold is guaranteed to detect %s of the rows of class %s: %s.", wanted, class,
 			d.Reason)
 	}
-	others := "at most " + percentUp(d.FalseAlarmsBound) + " of the other rows"
-	if cautious.RoundUp(d.FalseAlarmsBound, 3) >= 1 {
-		others = "perhaps all other rows, as no smaller share is guaranteed"
-	}
+	others := spelling.Either(cautious.RoundUp(d.FalseAlarmsBound, 3) >= 1,
+		"perhaps all other rows, as no smaller share is guaranteed",
+		"at most "+percentUp(d.FalseAlarmsBound)+" of the other rows")
 	return fmt.Sprintf("at least %s of further rows of class %s are flagged, and %s. A row is flagged if %s is at "+
 		"least %v. %d of the %d certified rows of the class aren't flagged, and %d of the %d others are.", wanted,
 		class, others, p.scored(class), d.Threshold, d.Missed, d.Positives, d.FalseAlarms, d.Others)

@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -109,10 +110,9 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 		}
 		o.Promise += ". It is a comparison, not a new certificate."
 	}
-	if of.Seen > 0 && 2*of.Seen <= len(ps) {
-		o.Promise += fmt.Sprintf(" %s that the model was made from. This holds only if all rows are independent draws, not the "+
-			"same observations.", equals(of.Seen))
-	}
+	o.Promise += spelling.If(of.Seen > 0 && 2*of.Seen <= len(ps),
+		" %s that the model was made from. This holds only if all rows are independent "+
+			"draws, not the same observations.", equals(of.Seen))
 	return o, nil
 }
 

@@ -3,6 +3,7 @@ package krigo
 import (
 	"math"
 
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
@@ -69,18 +70,22 @@ func (p *Params) vector(meanName string, inputs []kernel.Input) (kernel.Kernel, 
 	if p.Mean != nil {
 		given = *p.Mean
 	}
-	switch n := len(mean.Params()); {
-	case n == 0 && (given.Constant != 0 || len(given.Linear) > 0):
-		return nil, nil, nil, usage("params: a prior mean is given; choose mean constant or linear so that it is counted")
-	case n == 1 && len(given.Linear) > 0:
-		return nil, nil, nil, usage("params: slopes are given; choose mean linear")
-	case n > 1 && len(given.Linear) != dim:
-		return nil, nil, nil, usage("params: mean.linear has %d slopes for %d inputs", len(given.Linear), dim)
-	case n > 0:
-		x = append(append(x, given.Constant), given.Linear...)
+	n := len(mean.Params())
+	if err := asUsage(faults.First(
+		faults.If(n == 0 && (given.Constant != 0 || len(given.Linear) > 0),
+			"params: a prior mean is given; choose mean constant or linear so that it is "+
+				"counted"),
+		faults.If(n == 1 && len(given.Linear) > 0,
+			"params: slopes are given; choose mean linear"),
+		faults.If(n > 1 && len(given.Linear) != dim,
+			"params: mean.linear has %d slopes for %d inputs", len(given.Linear), dim),
+		faults.If(!(p.NoiseVariance > 0) || math.IsInf(p.NoiseVariance, 1),
+			"params: noise_variance must be a positive number, not %v", p.NoiseVariance),
+	)); err != nil {
+		return nil, nil, nil, err
 	}
-	if !(p.NoiseVariance > 0) || math.IsInf(p.NoiseVariance, 1) {
-		return nil, nil, nil, usage("params: noise_variance must be a positive number, not %v", p.NoiseVariance)
+	if n > 0 {
+		x = append(append(x, given.Constant), given.Linear...)
 	}
 	x = append(x, math.Log(p.NoiseVariance))
 	for i, z := range p.Inducing {

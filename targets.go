@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -85,18 +86,15 @@ func FitTargets(ctx context.Context, table *dataset.Table, targets []string, o O
 
 // ForTargets returns the options of the fit of each target, and how the certificates share δ.
 func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Options, shared model.Together, err error) {
-	switch r := o.Run; {
-	case len(targets) < 2:
-		err = usage("several targets: name at least two")
-	case table.Ranks().Size() > 1:
-		err = usage("several targets: their fit runs on one rank")
-	case r.Declared != "" || r.Deliver == "all":
-		err = usage("several targets: there is no declaration of their fit, and --deliver all trains no sibling of " +
-			"it: fit each target alone")
-	case r.Resume != nil:
-		err = usage("several targets: their fit keeps no checkpoint")
-	}
-	if err != nil {
+	r := o.Run
+	if err := asUsage(faults.First(
+		faults.If(len(targets) < 2, "several targets: name at least two"),
+		faults.If(table.Ranks().Size() > 1, "several targets: their fit runs on one rank"),
+		faults.If(r.Declared != "" || r.Deliver == "all",
+			"several targets: there is no declaration of their fit, and --deliver all trains "+
+				"no sibling of it: fit each target alone"),
+		faults.If(r.Resume != nil, "several targets: their fit keeps no checkpoint"),
+	)); err != nil {
 		return nil, shared, err
 	}
 	o.Run.Save, o.Data.Beside, o.Data.Target = nil, targets, targets[0]

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -20,51 +21,39 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 	if m.Terms.Backtest {
 		return backtest(m, c)
 	}
-	lead := confidence(c.Delta, "certified", c.Group)
-	if !c.Valid {
-		lead = "Not a certificate but a " + c.Label + ":\n"
-	}
+	lead := spelling.Either(!c.Valid,
+		"Not a certificate but a "+c.Label+":\n",
+		confidence(c.Delta, "certified", c.Group))
 	same := lead
 	if c.Valid {
 		same = "With the same confidence, "
 	} else if c.Promise != nil {
 		same = ""
 	}
-	caution := ""
-	if c.Repeats*100 >= c.Rows && c.Repeats > 0 {
-		another := "another row"
-		if c.Group != "" {
-			another = "a row of another group"
-		}
-		caution = fmt.Sprintf("\n%d rows equal %s. The bound holds only if they are independent draws, not copies.", c.Repeats,
-			another)
-	}
-	if c.NearCopies > 0 {
-		caution += fmt.Sprintf("\n%d of %d certified rows nearly equal another row. The bound holds only if they are "+
-			"independent draws, not copies that were rounded or jittered.", c.NearCopies, min(c.Rows, 1000))
-	}
-	if m.Terms.Copies {
-		caution += copiesOnly
-	}
-	if m.Offset != "" {
-		caution += fmt.Sprintf("\nPredictions are the sum of %s and what this model adds. The bound holds only if "+
-			"the certified rows had no part in what made %[1]s.", cautious.Name(m.Offset))
-	}
-	if m.Split == model.ByPosition && c.Valid {
-		caution += "\nThe order of the file decided which rows are certified. The bound holds only if that order has " +
-			"nothing to do with what the rows hold."
-	}
+	caution := spelling.If(c.Repeats*100 >= c.Rows && c.Repeats > 0,
+		"\n%d rows equal %s. The bound holds only if they are independent draws, not copies.",
+		c.Repeats, spelling.Either(c.Group != "", "a row of another group", "another row")) +
+		spelling.If(c.NearCopies > 0,
+			"\n%d of %d certified rows nearly equal another row. The bound holds only if they "+
+				"are independent draws, not copies that were rounded or jittered.", c.NearCopies,
+			min(c.Rows, 1000)) +
+		spelling.If(m.Terms.Copies, copiesOnly) +
+		spelling.If(m.Offset != "",
+			"\nPredictions are the sum of %s and what this model adds. The bound holds only if "+
+				"the certified rows had no part in what made %[1]s.", cautious.Name(m.Offset)) +
+		spelling.If(m.Split == model.ByPosition && c.Valid,
+			"\nThe order of the file decided which rows are certified. The bound holds only if "+
+				"that order has nothing to do with what the rows hold.") +
+		limits(c.Limits, c.Rows)
 	about, promise := m.Population().Says, ""
-	caution += limits(c.Limits, c.Rows)
 	if x := m.Context; x != nil && c.Limits > 0 && c.Epsilon == m.Terms.Loss.Below && c.Valid {
 		all, itself := *c, *m
 		all.MeanBound, itself.Limits = x.Unknown.MeanBound, ""
 		caution += " As a bound by itself, with the same confidence, and wherever such targets lie: " +
-			bound(&itself, &all, about)
-		if all.MeanBound > 0.5 {
-			caution += fmt.Sprintf(" This says little, since %.0f %% of the targets are limits.",
+			bound(&itself, &all, about) +
+			spelling.If(all.MeanBound > 0.5,
+				" This says little, since %.0f %% of the targets are limits.",
 				100*float64(c.Limits)/float64(c.Rows))
-		}
 	}
 	for _, line := range m.Told() {
 		caution += "\n" + line
@@ -115,16 +104,13 @@ func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 		said += fmt.Sprintf("\n  at least %s lie within %s", cautious.Complement(p.Bound),
 			narrow(m, c.Loss, p.HalfWidth, p.HalfWidthRaw))
 	}
-	said += saidMean(m, c)
-	if none < 1 {
-		said += fmt.Sprintf("\nNo width is guaranteed to hold %s of the predictions or more: certify more rows.",
-			cautious.Complement(1-none))
-	}
-	if c.Epsilon != unasked && c.MeanBound >= 1 {
-		said += fmt.Sprintf("\nNothing is guaranteed about narrower bands, such as %s.",
+	return said + saidMean(m, c) +
+		spelling.If(none < 1,
+			"\nNo width is guaranteed to hold %s of the predictions or more: certify more rows.",
+			cautious.Complement(1-none)) +
+		spelling.If(c.Epsilon != unasked && c.MeanBound >= 1,
+			"\nNothing is guaranteed about narrower bands, such as %s.",
 			within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
-	}
-	return said
 }
 
 // saidMean returns a line about the mean of clipped errors. For all rows this mean is at most the clip. So only a bound
@@ -144,10 +130,7 @@ func saidMean(m *Model, c *pacbayes.Certificate) string {
 		unit = ownSD
 		raw = 1
 	}
-	errs := "absolute error"
-	if m.Limits != "" {
-		errs = "distance from " + known(m)
-	}
+	errs := spelling.Either(m.Limits != "", "distance from "+known(m), "absolute error")
 	clip := cautious.Least(e.Clip * raw)
 	return fmt.Sprintf("\n  their mean %s is at most %s%s, with each error capped at %s", errs,
 		cautious.Width(e.Bound*raw), unit, clip)
@@ -196,10 +179,9 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 	if len(c.Slices) == 0 || !c.Valid {
 		return ""
 	}
-	misses := "predictions lies " + outside(m, c)
-	if c.Loss == pacbayes.Label {
-		misses = "rows gets a wrong label"
-	}
+	misses := spelling.Either(c.Loss == pacbayes.Label,
+		"rows gets a wrong label",
+		"predictions lies "+outside(m, c))
 	said := fmt.Sprintf("\nWith the same confidence, for all these kinds of rows together, at most this share of each "+
 		"kind's %s:", misses)
 	if !slices.ContainsFunc(c.Slices, func(s pacbayes.Slice) bool { return s.Reason == "" }) {
@@ -214,13 +196,10 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 		if s.Own() && s.To != nil {
 			which += ", < " + cautious.Digits(*s.To, 6)
 		}
-		switch {
-		case s.Reason != "":
-			said += fmt.Sprintf("\n  %s: no bound, %s", which, s.Reason)
-		default:
-			said += fmt.Sprintf("\n  %s: %.1f %% (here %.1f %% of %d certified rows)", which, 100*cautious.RoundUp(s.MeanBound, 3),
-				100*s.MeanRisk, s.Rows)
-		}
+		said += "\n  " + which + spelling.Either(s.Reason != "",
+			": no bound, "+s.Reason,
+			fmt.Sprintf(": %.1f %% (here %.1f %% of %d certified rows)",
+				100*cautious.RoundUp(s.MeanBound, 3), 100*s.MeanRisk, s.Rows))
 	}
 	return said
 }
@@ -241,10 +220,9 @@ const ownSD = " of the model's own standard deviations"
 func backtest(m *Model, c *pacbayes.Certificate) string {
 	lead := fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last %d rows, which the model "+
 		"didn't see, ", c.Rows)
-	held := "all" // a counted share may be 1, unlike a bound
-	if c.EmpiricalRisk > 0 {
-		held = cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4))
-	}
+	held := spelling.Either(c.EmpiricalRisk > 0,
+		cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4)),
+		"all") // a counted share may be 1, unlike a bound
 	switch c.Loss {
 	case pacbayes.Label:
 		return fmt.Sprintf("%s got the right label of %s.", lead+held, cautious.Name(m.Target))
@@ -280,21 +258,17 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if they are independent draws, not "+
 			"copies.", f.Repeats, f.Rows)
 	}
-	said += limits(f.Limits, f.Rows)
-	if f.Dropped > 0 {
-		said += fmt.Sprintf("\n%d more rows were left out, because they equal one of these rows in every cell. The fit left "+
-			"such rows out, too.", f.Dropped)
-	}
-	if f.Untargeted > 0 {
-		said += fmt.Sprintf("\n%d more rows were left out, because they have no %s.", f.Untargeted, cautious.Name(m.Target))
-	}
-	if m.Terms.Copies {
-		said += copiesOnly
-	}
-	if f.SeenGroups > 0 {
-		said += fmt.Sprintf("\nThe model was made from %d of these %d groups (by %s). Rows of known groups say nothing about "+
-			"further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
-	}
+	said += limits(f.Limits, f.Rows) +
+		spelling.If(f.Dropped > 0,
+			"\n%d more rows were left out, because they equal one of these rows in every cell. "+
+				"The fit left such rows out, too.", f.Dropped) +
+		spelling.If(f.Untargeted > 0,
+			"\n%d more rows were left out, because they have no %s.", f.Untargeted,
+			cautious.Name(m.Target)) +
+		spelling.If(m.Terms.Copies, copiesOnly) +
+		spelling.If(f.SeenGroups > 0,
+			"\nThe model was made from %d of these %d groups (by %s). Rows of known groups say "+
+				"nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
 	if a := f.Anytime; a != nil {
 		what, n, complete := "rows", f.Rows, ""
 		if a.Groups > 0 {
@@ -342,11 +316,8 @@ func (s *Shift) Sentence() string {
 // confidence returns the beginning of a statement that holds with probability 1−δ over the draw of the certified or
 // fresh rows, or of groups of them if group names a column.
 func confidence(delta float64, which, group string) string {
-	what := "rows"
-	if group != "" {
-		what = "groups"
-	}
-	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ", cautious.Complement(delta), which, what)
+	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ", cautious.Complement(delta), which,
+		spelling.Either(group != "", "groups", "rows"))
 }
 
 func least(b float64, about string) string {
@@ -380,11 +351,8 @@ func narrow(m *Model, loss pacbayes.Kind, width, raw float64) string {
 
 // within does what narrow does, and adds the half-width in standard deviations of the target.
 func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
-	said := narrow(m, loss, width, raw)
-	if loss != pacbayes.Relative && loss != pacbayes.Scaled {
-		said += scaled(m, width)
-	}
-	return said
+	return narrow(m, loss, width, raw) +
+		spelling.Either(loss == pacbayes.Relative || loss == pacbayes.Scaled, "", scaled(m, width))
 }
 
 // scaled returns widths in parentheses with their unit, which is standard deviations of the target or declared scales.
@@ -412,23 +380,18 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.",
 			cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Label:
-		said := fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.",
-			100*cautious.RoundUp(c.MeanBound, 3), about, cautious.Name(m.Target))
-		if c.Route != pacbayes.Direct {
-			said += fmt.Sprintf(" It is at most %.1f %% if each label is the sign of a new random draw of the model.",
-				100*cautious.RoundUp(c.Bound, 3))
-		}
-		return said
+		return fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.",
+			100*cautious.RoundUp(c.MeanBound, 3), about, cautious.Name(m.Target)) + spelling.If(c.Route != pacbayes.Direct,
+			" It is at most %.1f %% if each label is the sign of a new random draw of the "+
+				"model.", 100*cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
 		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share, cautious.Width(c.EpsilonRaw),
 			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m), scaled(m, c.Epsilon, c.EpsilonAbove))
 	}
-	unit := ""
-	if c.Loss != pacbayes.ClippedAbsolute {
-		unit = fmt.Sprintf(" (ε = %s)", cautious.Width(c.EpsilonRaw))
-	}
+	unit := spelling.If(c.Loss != pacbayes.ClippedAbsolute,
+		" (ε = %s)", cautious.Width(c.EpsilonRaw))
 	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, about,
 		cautious.RoundUp(c.MeanBound, 3), unit)
 }

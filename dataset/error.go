@@ -37,9 +37,8 @@ func (e *Error) Error() string {
 	case e.Row > 0:
 		at = fmt.Sprintf("row %d", e.Row)
 	}
-	if e.Row > 0 && e.Column > 0 {
-		at += fmt.Sprintf(", column %d (%q)", e.Column, spelling.Clip(e.Name))
-	}
+	at += spelling.If(e.Row > 0 && e.Column > 0,
+		", column %d (%q)", e.Column, spelling.Clip(e.Name))
 	parts := []string{e.File, at, fmt.Sprint(e.Err)}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }

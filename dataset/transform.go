@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/quadrature"
 )
 
@@ -103,19 +104,21 @@ func (t *Transform) fit(y []float64) float64 {
 func (t *Transform) check() error {
 	steps := t.Lambda * lambdaSteps / mostLambda
 	power := t.Name == boxCox || t.Name == yeoJohnson
-	switch {
-	case !slices.Contains(Transforms(), t.Name):
-		return fmt.Errorf("the transform %.40q isn't known", t.Name)
-	case power && !(0 <= steps && steps <= lambdaSteps && math.Abs(steps-math.Round(steps)) < 1e-9),
-		!power && t.Lambda != t.lambda():
-		return fmt.Errorf("the transform %s can't have λ = %v", t.Name, t.Lambda)
-	case !allFinite([]float64{t.Mean, t.Scale, t.From}), !(t.Scale > 0),
-		t.Name == yeoJohnson && t.From != 0, t.Name != yeoJohnson && !(t.From+t.shift() > 0):
-		return fmt.Errorf("the transform %s can't have these constants", t.Name)
-	case t.Estimate != Median && t.Estimate != Mean:
-		return fmt.Errorf("target-estimate %.40q: want median or mean", t.Estimate)
+	onGrid := 0 <= steps && steps <= lambdaSteps && math.Abs(steps-math.Round(steps)) < 1e-9
+	constants := allFinite([]float64{t.Mean, t.Scale, t.From}) && t.Scale > 0
+	starts := t.From+t.shift() > 0
+	if t.Name == yeoJohnson {
+		starts = t.From == 0
 	}
-	return nil
+	return faults.First(
+		faults.If(!slices.Contains(Transforms(), t.Name),
+			"the transform %.40q isn't known", t.Name),
+		faults.If(power && !onGrid || !power && t.Lambda != t.lambda(),
+			"the transform %s can't have λ = %v", t.Name, t.Lambda),
+		faults.If(!constants || !starts, "the transform %s can't have these constants", t.Name),
+		faults.If(t.Estimate != Median && t.Estimate != Mean,
+			"target-estimate %.40q: want median or mean", t.Estimate),
+	)
 }
 
 // lambda returns the λ of a transform whose name fixes it: ½ for sqrt, and 0 for log and log1p.

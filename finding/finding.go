@@ -160,11 +160,7 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 		for range int(max(0, min(all, most))) {
 			names = append(names, write(name()))
 		}
-		said := strings.Join(names, ", ")
-		if all > most {
-			said += fmt.Sprintf(" and %.0f more", all-most)
-		}
-		return said
+		return strings.Join(names, ", ") + spelling.If(all > most, " and %.0f more", all-most)
 	}
 	for {
 		before, after, found := strings.Cut(text, "%")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Kind says what a parameter means.
@@ -163,10 +164,7 @@ const mostSaid = 12
 // String returns the specification in words: "se (variance 1, lengthscales 0.5 2)".
 func (s Spec) String() string {
 	if len(s.Parts) > 0 {
-		op := " + "
-		if strings.HasPrefix(s.Name, "product") {
-			op = " * "
-		}
+		op := spelling.Either(strings.HasPrefix(s.Name, "product"), " * ", " + ")
 		return "(" + strings.Join(lists.Of(s.Parts, Spec.String), op) + ")"
 	}
 	var values []string

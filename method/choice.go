@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -375,9 +376,7 @@ func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 		if names == "" {
 			return settings.OneOf(s.Name, word, s.Values...)
 		}
-		if takes(free) {
-			names += ", and of posterior free"
-		}
+		names += spelling.If(takes(free), ", and of posterior free")
 		return []error{fmt.Errorf("%s is a setting of %s, not of %s", strings.TrimSpace(s.Name+" "+word), names, c.Name)}
 	}
 	return []error{errors.New("no method has a setting " + field)}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Claim is one of the statements that a model makes.
@@ -68,9 +69,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		"seed", "split", "group", "rows_by_role", "groups_by_role", "targets", "units_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
 	learnt := "categories of inputs, and what fills gaps"
-	if m.Posterior.Monotone != nil {
-		learnt += ", and the ends of the inputs with which predictions rise or fall"
-	}
+	learnt += spelling.If(m.Posterior.Monotone != nil,
+		", and the ends of the inputs with which predictions rise or fall")
 	add(byData, true, learnt, "learnt again from the prior rows, if there are any", "encoding", "monotone")
 	if m.Scaling.Source == dataset.Declared {
 		add(byNone, true, "the scaling's constants", "they were declared: fitting again takes the same", "scaling")
@@ -87,9 +87,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	}
 	m.claimPredictor(add, prior != nil && q.Support.Rows > 0, k.Derived)
 	beside := "noise of the observations, conformal intervals, range of the inputs and distances"
-	if m.Context != nil {
-		beside += ", errors on certified rows beside those of others"
-	}
+	beside += spelling.If(m.Context != nil,
+		", errors on certified rows beside those of others")
 	add(byData, false, beside, "computed again from the rows", "observation_noise", "noise", "context", "conformal",
 		"label_scores", "input_range", "[misses]", "[deviations]")
 	if m.Test != nil && m.Counts[dataset.Test] == 0 {
@@ -150,10 +149,7 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	if m.Limits != "" {
 		add(byRefit, true, "how much rows whose targets are limits weigh among the prior rows", "")
 	}
-	p := "["
-	if q.Joint() == nil {
-		p = "[prior_"
-	}
+	p := spelling.Either(q.Joint() == nil, "[prior_", "[")
 	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "", "kernel", "mean",
 		"prior", "solver", "nearest", "noise_variance", "noise_of_inputs", "ordinal", p+"theta]", p+"beta]")
 	if after {

@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Population says which rows the certificate is about, for people and for programs.
@@ -30,9 +31,8 @@ func (m *Model) Population() Population {
 		return p
 	}
 	known := lists.Of(m.Ties, Tie.Unit)
-	if known != nil {
-		p.Says += " whose " + strings.Join(known, " and ") + " occurred in the fitted table"
-	}
+	p.Says += spelling.If(known != nil,
+		" whose %s occurred in the fitted table", strings.Join(known, " and "))
 	return p
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/compensated"
 	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // What a certificate of labels may state about further rows.
@@ -203,10 +204,7 @@ func Confusion(classes int, truth, predicted []int) [][]int {
 
 // conditions says what must be true for the certificate to hold.
 func (t LabelTerms) conditions(grouped bool) []string {
-	unit := "row"
-	if grouped {
-		unit = "group"
-	}
+	unit := spelling.Either(grouped, "group", "row")
 	return []string{
 		"Each certified " + unit + " is an independent draw from one source, and the certificate is about further " +
 			unit + "s from it.",

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/faults"
 )
 
 // Grid is the set of values that a log-hyperparameter of the prior may take,
@@ -28,17 +30,15 @@ func (g Grid) steps() float64 { return math.Round(2 * g.L * math.Pow10(g.Digits)
 
 // Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than 2 or more than 1e9 points.
 func (g Grid) Validate() error {
-	switch s := g.steps(); {
-	case !(g.L > 0) || math.IsInf(g.L, 1):
-		return fmt.Errorf("grid: L must be positive and finite, not %v", g.L)
-	case g.Digits < 0 || g.Digits > 6:
-		return fmt.Errorf("grid: digits must be 0 to 6, not %d", g.Digits)
-	case s < 1:
-		return fmt.Errorf("grid %s has a single point: raise L or the digits", g)
-	case s > maxGridSteps:
-		return fmt.Errorf("grid %s has more than 1e9 points: lower L or the digits", g)
-	}
-	return nil
+	s := g.steps()
+	return faults.First(
+		faults.If(!(g.L > 0) || math.IsInf(g.L, 1),
+			"grid: L must be positive and finite, not %v", g.L),
+		faults.If(g.Digits < 0 || g.Digits > 6, "grid: digits must be 0 to 6, not %d", g.Digits),
+		faults.If(s < 1, "grid %s has a single point: raise L or the digits", g),
+		faults.If(s > maxGridSteps,
+			"grid %s has more than 1e9 points: lower L or the digits", g),
+	)
 }
 
 // Points returns the number G+1 of values of one parameter.

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/quadrature"
 )
@@ -100,23 +101,20 @@ func ParseLoss(name string) (Kind, error) {
 
 // Validate refuses an unknown kind, and a half-width that the kind needs but that isn't positive and finite.
 func (l Loss) Validate() error {
-	if _, err := ParseLoss(string(l.Kind)); err != nil {
-		return err
-	}
 	good := func(w float64) bool { return w > 0 && !math.IsInf(w, 1) }
-	switch {
-	case l.Kind == ClippedAbsolute:
-		return nil
-	case !good(l.Below) && l.Kind == Asymmetric:
-		return fmt.Errorf("loss %s: the tolerance below must be positive and finite, not %v", l.Kind, l.Below)
-	case l.Below == 0:
-		return fmt.Errorf("loss %s: give an epsilon above 0", l.Kind)
-	case !good(l.Below):
-		return fmt.Errorf("loss %s: ε must be positive and finite, not %v", l.Kind, l.Below)
-	case !good(l.Above) && l.Kind == Asymmetric:
-		return fmt.Errorf("loss %s: the tolerance above must be positive and finite, not %v", l.Kind, l.Above)
+	_, unknown := ParseLoss(string(l.Kind))
+	if unknown != nil || l.Kind == ClippedAbsolute {
+		return unknown
 	}
-	return nil
+	return faults.First(
+		faults.If(!good(l.Below) && l.Kind == Asymmetric,
+			"loss %s: the tolerance below must be positive and finite, not %v", l.Kind, l.Below),
+		faults.If(l.Below == 0, "loss %s: give an epsilon above 0", l.Kind),
+		faults.If(!good(l.Below),
+			"loss %s: ε must be positive and finite, not %v", l.Kind, l.Below),
+		faults.If(!good(l.Above) && l.Kind == Asymmetric,
+			"loss %s: the tolerance above must be positive and finite, not %v", l.Kind, l.Above),
+	)
 }
 
 // IsZeroOne reports whether the loss takes the values 0 and 1 only, so that an

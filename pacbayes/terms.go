@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // NewestRules returns the Terms.Rules of a new certificate.
@@ -230,27 +231,18 @@ func isSHA256(text string) bool {
 
 // Check returns an error for terms that no certificate can have.
 func (t Terms) Check() error {
-	if err := faults.First(
+	return faults.First(
 		t.Loss.Validate(),
 		faults.If(t.Declaration != "" && !isSHA256(t.Declaration),
 			"declaration: it isn't a SHA-256 in hexadecimal"),
 		faults.If(!(t.Delta >= leastDelta && t.Delta < mostDelta),
 			"delta %v: want a probability between 0 and %v, such as 0.01", t.Delta, mostDelta),
-	); err != nil {
-		return err
-	}
-	if t.Params > 0 {
-		if err := t.Grid.Validate(); err != nil {
-			return err
-		}
-	}
-	if !slices.Contains([]string{"prior-rows", "declared", "all-rows"}, t.Scaling) {
-		return fmt.Errorf("unknown scaling %q: want prior-rows, declared or all-rows", t.Scaling)
-	}
-	if t.Choices < 1 {
-		return fmt.Errorf("%d choices: want at least 1", t.Choices)
-	}
-	return t.CheckRoute()
+		faults.When(t.Params > 0, t.Grid.Validate(), "%w"),
+		faults.If(!slices.Contains([]string{"prior-rows", "declared", "all-rows"}, t.Scaling),
+			"unknown scaling %q: want prior-rows, declared or all-rows", t.Scaling),
+		faults.If(t.Choices < 1, "%d choices: want at least 1", t.Choices),
+		t.CheckRoute(),
+	)
 }
 
 // CheckRoute returns an error if an inequality, a route and a promise don't fit together, or don't fit how Q was made.
@@ -285,35 +277,38 @@ func (t Terms) CheckRoute() error {
 
 // checkCurve returns an error if the terms ask for a curve that they can't have.
 func (t Terms) checkCurve() error {
-	switch {
-	case !t.Curve:
+	if !t.Curve {
 		return nil
-	case !t.MeanAlone():
-		return errors.New("curve: the mean must be fixed before the certified rows are seen; use an informed prior after " +
-			"which nothing is learnt, and mean-bound direct")
-	case t.Loss.Kind != Band && t.Loss.Kind != Relative && t.Loss.Kind != Scaled:
-		return fmt.Errorf("curve: it bounds the misses of every width, by the loss %s, %s or %s, not %s", Band, Relative,
-			Scaled, t.Loss.Kind)
-	case t.Group != "":
-		return errors.New("curve: groups have no curve, since a group's loss is the share of its rows that miss")
-	case t.inequality() != KLBound:
-		return fmt.Errorf("curve: its bounds are exact and binomial; leave out bound %s", t.Inequality)
 	}
-	return nil
+	return faults.First(
+		faults.If(!t.MeanAlone(),
+			"curve: the mean must be fixed before the certified rows are seen; use an "+
+				"informed prior after which nothing is learnt, and mean-bound direct"),
+		faults.If(t.Loss.Kind != Band && t.Loss.Kind != Relative && t.Loss.Kind != Scaled,
+			"curve: it bounds the misses of every width, by the loss %s, %s or %s, not %s",
+			Band, Relative, Scaled, t.Loss.Kind),
+		faults.If(t.Group != "",
+			"curve: groups have no curve, since a group's loss is the share of its rows that "+
+				"miss"),
+		faults.If(t.inequality() != KLBound,
+			"curve: its bounds are exact and binomial; leave out bound %s", t.Inequality),
+	)
 }
 
 // checkSlices returns an error if the terms ask for slices that they can't have.
 func (t Terms) checkSlices() error {
-	switch {
-	case len(t.Slices) == 0:
+	if len(t.Slices) == 0 {
 		return nil
-	case !t.MeanAlone() || !t.Loss.IsZeroOne():
-		return errors.New("slices: the mean must be fixed before the certified rows are seen, and the loss must be 0 or " +
-			"1, for example band; use an informed prior after which nothing is learnt, and mean-bound direct")
-	case t.Group != "":
-		return errors.New("slices: groups have no slices, since a group's loss is the share of its rows that miss")
 	}
-	return nil
+	return faults.First(
+		faults.If(!t.MeanAlone() || !t.Loss.IsZeroOne(),
+			"slices: the mean must be fixed before the certified rows are seen, and the loss "+
+				"must be 0 or 1, for example band; use an informed prior after which nothing is "+
+				"learnt, and mean-bound direct"),
+		faults.If(t.Group != "",
+			"slices: groups have no slices, since a group's loss is the share of its rows "+
+				"that miss"),
+	)
 }
 
 // declared returns sentences on what wasn't declared before the certified rows were seen, and last on what was.
@@ -326,14 +321,10 @@ func (t Terms) declared() (c []string) {
 	} else if t.Loss.Kind != ClippedAbsolute && t.Loss.Kind != Label {
 		declared += ", its ε"
 	}
-	if len(t.Slices) > 0 && !t.OtherEpsilon {
-		declared += fmt.Sprintf(", the slices by %s (to which half of δ went)", named(t.Slices))
-	}
+	declared += spelling.If(len(t.Slices) > 0 && !t.OtherEpsilon,
+		", the slices by %s (to which half of δ went)", named(t.Slices))
 	if t.Promise > 0 && !t.Curve {
-		rest := ""
-		if len(t.Slices) > 0 {
-			rest = " that slices left"
-		}
+		rest := spelling.If(len(t.Slices) > 0, " that slices left")
 		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went%s)", t.Promise, rest)
 	}
 	if t.Resolutions > 1 {
@@ -352,10 +343,10 @@ func (t Terms) declared() (c []string) {
 			"learnt on %d prior rows alone; running again with other shares, seeds or settings and keeping the best "+
 			"isn't covered.", declared, delta, t.PriorRows)
 	}
-	if t.Declaration != "" {
-		fixed += fmt.Sprintf(" The model says that the text with SHA-256 %s declared it. This doesn't show that nothing else "+
-			"was tried, and somebody else has to vouch for the time when the text was written.", t.Declaration)
-	}
+	fixed += spelling.If(t.Declaration != "",
+		" The model says that the text with SHA-256 %s declared it. This doesn't show that "+
+			"nothing else was tried, and somebody else has to vouch for the time when the text "+
+			"was written.", t.Declaration)
 	return append(c, fixed)
 }
 

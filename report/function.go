@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -89,10 +90,9 @@ func (r *maker) rank() error {
 	surest := slices.MaxFunc(all, func(a, b importance) int { return cmp.Compare(a.low, b.low) })
 	switch d, dependent := dependenceOf(some, of); {
 	case dependent:
-		what := "rank correlation"
-		if d.fold {
-			what = "rank correlation, of one column's distance from its middle"
-		}
+		what := spelling.Either(d.fold,
+			"rank correlation, of one column's distance from its middle",
+			"rank correlation")
 		r.shares = false
 		r.by += fmt.Sprintf("Columns depend on one another, most plainly %s and %s (%s %.2f): this is no share of the variance, "+
 			"and may rest on rows like no real row.", of[d.a].name, of[d.b].name, what, d.correlation)
@@ -105,10 +105,8 @@ func (r *maker) rank() error {
 		r.by += "The columns look independent of one another: this is about the share of the variance that comes from a " +
 			"column, alone or with others (total Sobol index)."
 	}
-	r.by += fmt.Sprintf(" Whiskers: 95 %% intervals (bootstrap, %s).", count(some.n(), "row")) + screened
-	if len(constant) > 0 {
-		r.by += " Constant in these rows: " + few(constant, 10) + "."
-	}
+	r.by += fmt.Sprintf(" Whiskers: 95 %% intervals (bootstrap, %s).", count(some.n(), "row")) + screened +
+		spelling.If(len(constant) > 0, " Constant in these rows: %s.", few(constant, 10))
 	return nil
 }
 
@@ -195,9 +193,7 @@ func (r *maker) drawImportance(failed error) error {
 		}
 		chart.Y.Names, values = append(chart.Y.Names, name), append(values, p.share)
 		ends = append(ends, [2]drawing.XY{{X: p.low, Y: float64(i)}, {X: p.high, Y: float64(i)}})
-		if i < 3 {
-			words += fmt.Sprintf(" %s %s;", name, text(p.share))
-		}
+		words += spelling.If(i < 3, " %s %s;", name, text(p.share))
 	}
 	if left := len(r.ranked) - len(values); left > 0 {
 		f.Caption += fmt.Sprintf(" The table has %d more.", left)
@@ -389,10 +385,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		return lists.To(len(ys), func(i int) drawing.XY { return drawing.XY{X: s.x[i], Y: ys[i]} })
 	}
 	for i, o := range s.others {
-		label := ""
-		if i == 0 {
-			label = fmt.Sprintf("through %d other rows", len(s.others))
-		}
+		label := spelling.If(i == 0, "through %d other rows", len(s.others))
 		chart.Thin(label, join(o))
 	}
 	chart.Line("", drawing.Blue, join(s.mean))
@@ -532,10 +525,7 @@ func (r *maker) drawSurface() error {
 	}
 	specks := r.points(250, a, b)
 	charts := make([]described, 2)
-	spread := "sd of f, " + r.target
-	if r.m.Sited() != nil {
-		spread = "sd of " + latentName
-	}
+	spread := spelling.Either(r.m.Sited() != nil, "sd of "+latentName, "sd of f, "+r.target)
 	for i, of := range []struct {
 		label, words string
 		grid         drawing.Grid

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -45,10 +46,7 @@ func (s *sample) drawn(at func(i int) (drawing.XY, bool)) (hits, misses []drawin
 // scatter draws the rows of a sample, with misses as triangles.
 func (s *sample) scatter(c *drawing.Chart, at func(i int) (drawing.XY, bool)) {
 	hits, misses := s.drawn(at)
-	label := ""
-	if s.miss != nil {
-		label = "within ε"
-	}
+	label := spelling.If(s.miss != nil, "within ε")
 	c.Many(label, drawing.Blue, hits)
 	if len(misses) > 0 {
 		c.Triangles("miss", drawing.Orange, misses)
@@ -110,9 +108,7 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 		words += fmt.Sprintf("; correlation %.3f", rho)
 	}
 	caption := upper(s.name) + "." + s.counted() + s.thinned()
-	if !s.fresh {
-		caption += " The model was trained on these rows too."
-	}
+	caption += spelling.If(!s.fresh, " The model was trained on these rows too.")
 	return r.draw(Figure{Title: title, Caption: caption}, described{chart, words + "." + s.counted()})
 }
 
@@ -306,11 +302,9 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 		return drawing.XY{X: s.z[i], Y: at + 0.5*(math.Mod(float64(i)*math.Phi, 1)-0.5)}, ok // not on one another
 	})
 	verdict := trend(chart, means, "with "+c.name, func(x, z float64) drawing.XY { return drawing.XY{X: z, Y: x} })
-	which := ""
-	if drawn < len(x) {
-		which = fmt.Sprintf(" Drawn are the %s rows of the %d commonest of %d categories.", whole(drawn), len(of),
-			len(c.categories))
-	}
+	which := spelling.If(drawn < len(x),
+		" Drawn are the %s rows of the %d commonest of %d categories.", whole(drawn), len(of),
+		len(c.categories))
 	return r.draw(Figure{Title: title, Caption: verdict + which + s.thinned()},
 		described{chart, fmt.Sprintf("Residuals of %s by %s. %s%s", s.name, c.name, verdict, s.counted())})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -92,9 +93,8 @@ func (r *maker) drawPromise() error {
 	}
 	f := Figure{Title: promise, Caption: fmt.Sprintf("Guaranteed with %s confidence at all widths at once, for predictions "+
 		"on further %s. ", cautious.Complement(c.Delta), r.m.Population().Says)}
-	if len(rivals) > 0 {
-		f.Caption += "Grey: what the same rows guarantee for simple predictors; each curve holds by itself. "
-	}
+	f.Caption += spelling.If(len(rivals) > 0,
+		"Grey: what the same rows guarantee for simple predictors; each curve holds by itself. ")
 	f.Caption += fmt.Sprintf("Nothing is guaranteed about bands narrower than ±%s.",
 		cautious.Width(c.Curve.Points[0].HalfWidthRaw))
 	words := f.list(krigo.Widths(c), rivals)

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -144,9 +145,8 @@ func (r *maker) tabled(all []score) table {
 	if x := r.m.Context; r.certified != nil && x != nil && x.LinearReason != "" {
 		t.Says += " There is no linear model, because " + x.LinearReason + "."
 	}
-	if slices.Contains(t.Head, "inside 95\u00a0%") {
-		t.Says += " The 95 % intervals are the model's own belief."
-	}
+	t.Says += spelling.If(slices.Contains(t.Head, "inside 95\u00a0%"),
+		" The 95 %% intervals are the model's own belief.")
 	return t
 }
 

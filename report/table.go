@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // The page lists mostWorst rows with mostInputs columns each, and describes mostDescribed columns. The median of
@@ -163,9 +164,8 @@ func (r *maker) summary() (t table, err error) {
 		t.Says = fmt.Sprintf("%s has %s with a target. Left out: %s without.", from.Source, count(from.Rows, "row"),
 			count(none, "row"))
 	}
-	if from.Rows > len(chosen) {
-		t.Says += fmt.Sprintf(" Medians are those of %s rows, evenly spread.", whole(len(chosen)))
-	}
+	t.Says += spelling.If(from.Rows > len(chosen),
+		" Medians are those of %s rows, evenly spread.", whole(len(chosen)))
 	if left := used[told:]; len(left) > 0 {
 		kinds, gaps := 0, 0
 		for k, c := range left {

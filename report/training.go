@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -29,10 +30,9 @@ const (
 // facts says what was trained, and how.
 func (r *maker) facts() (facts []fact) {
 	m := r.m
-	method := "full GP"
-	if r.q.Inducing() > 0 {
-		method = "sparse GP, " + count(r.q.Inducing(), "inducing input")
-	}
+	method := spelling.Either(r.q.Inducing() > 0,
+		"sparse GP, "+count(r.q.Inducing(), "inducing input"),
+		"full GP")
 	names := lists.Of(r.columns, func(c column) string { return c.name })
 	t := m.Training
 	unit, seen := r.seen()
@@ -59,10 +59,9 @@ func (r *maker) facts() (facts []fact) {
 			t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
 	if s := m.Test; s != nil {
-		risk := ""
-		if m.Terms.Route != pacbayes.Direct { // a direct certificate says nothing about random draws
-			risk = fmt.Sprintf(", loss of a random draw %s", number(s.GibbsRisk))
-		}
+		// A direct certificate says nothing about random draws.
+		risk := spelling.If(m.Terms.Route != pacbayes.Direct,
+			", loss of a random draw %s", number(s.GibbsRisk))
 		text := fmt.Sprintf("mean squared error %s and NLPD %s in scaled units; loss of the mean %s%s", number(s.MSE),
 			number(s.NLPD), number(s.MeanRisk), risk)
 		if m.Classes != nil {
@@ -100,24 +99,15 @@ func (r *maker) bound() []fact {
 	bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", cautious.RoundUp(c.Bound, 4),
 		cautious.RoundUp(c.MeanBound, 4))
 	if c.Route == pacbayes.Direct {
-		what := "mean"
-		if m.Classes != nil {
-			what = "share of wrong labels"
-		}
-		bound = fmt.Sprintf("hold-out bound on the "+what+" %.4f", cautious.RoundUp(c.MeanBound, 4))
+		bound = fmt.Sprintf("hold-out bound on the %s %.4f",
+			spelling.Either(m.Classes != nil, "share of wrong labels", "mean"), cautious.RoundUp(c.MeanBound, 4))
 	}
-	sure := ""
-	if c.Valid {
-		sure = fmt.Sprintf(", with %s confidence over their draw", cautious.Complement(c.Delta))
-	}
-	kind := "certified "
-	if !c.Valid {
-		kind = ""
-	}
-	counted := count(c.Rows, kind+"row")
-	if c.Groups > 0 {
-		counted = fmt.Sprintf("%s of %s", count(c.Groups, kind+"group"), count(c.Rows, "row"))
-	}
+	sure := spelling.If(c.Valid,
+		", with %s confidence over their draw", cautious.Complement(c.Delta))
+	kind := spelling.If(c.Valid, "certified ")
+	counted := spelling.Either(c.Groups > 0,
+		fmt.Sprintf("%s of %s", count(c.Groups, kind+"group"), count(c.Rows, "row")),
+		count(c.Rows, kind+"row"))
 	if m.Terms.Backtest {
 		bound, counted = fmt.Sprintf("none; loss of the mean %.4f", c.EmpiricalRisk), "the last "+count(c.Rows, "row")
 	}

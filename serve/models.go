@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/watch"
 )
 
@@ -120,11 +121,7 @@ func (l *library) scan() ([]change, error) {
 			now[name] = s
 		}
 		if s != nil && s != old[name] {
-			what := "loaded"
-			if old[name] != nil {
-				what = "reloaded"
-			}
-			changes = append(changes, change{name: name, what: what})
+			changes = append(changes, change{name: name, what: spelling.Either(old[name] != nil, "reloaded", "loaded")})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(old)) {

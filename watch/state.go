@@ -73,23 +73,16 @@ func (c Claim) Sentence(s State) string {
 	if s.Rows == 0 {
 		return fmt.Sprintf("No outcome yet. The certificate promises a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
 	}
-	missed := fmt.Sprintf("%.0f %s (%.2f %%)", s.Misses, c.Miss, 100*s.Risk)
-	if c.Miss == "" {
-		missed = fmt.Sprintf("a mean loss of %.4f", s.Risk)
-	}
-	rows := "outcomes"
-	if s.Rows == 1 {
-		rows = "outcome"
-	}
+	missed := spelling.Either(c.Miss == "",
+		fmt.Sprintf("a mean loss of %.4f", s.Risk),
+		fmt.Sprintf("%.0f %s (%.2f %%)", s.Misses, c.Miss, 100*s.Risk))
+	rows := spelling.Either(s.Rows == 1, "outcome", "outcomes")
 	said := fmt.Sprintf("%d %s, %s; the certificate promises a risk of at most %.4f. If all outcomes come from one source, "+
 		"its risk lies, with %s confidence at every look, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, "+
 		"alarm at %.2f",
 		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4),
 		cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
-	if s.Highest > s.LogE+0.005 {
-		said += fmt.Sprintf(" (highest %.2f)", s.Highest)
-	}
-	said += "." + s.notes(c)
+	said += spelling.If(s.Highest > s.LogE+0.005, " (highest %.2f)", s.Highest) + "." + s.notes(c)
 	for _, kind := range s.Kinds {
 		if kind.Rows == 0 {
 			continue
@@ -98,11 +91,9 @@ func (c Claim) Sentence(s State) string {
 			"ln E = %.2f, alarm at %.2f", spelling.Quote(kind.Of), int(kind.Misses), kind.Rows, c.Miss,
 			100*kind.Risk, 100*cautious.RoundUp(kind.Bound, 4), kind.LogE, kind.AlarmAt)
 	}
-	if s.Kinds != nil {
-		said += fmt.Sprintf("\n  The certificate's δ is shared equally by %d alarms, each with δ = %.4g.", c.Alarms(),
-			s.Delta)
-	}
-	return said
+	return said + spelling.If(s.Kinds != nil,
+		"\n  The certificate's δ is shared equally by %d alarms, each with δ = %.4g.",
+		c.Alarms(), s.Delta)
 }
 
 // notes says which outcomes may not be what they seem.
@@ -137,20 +128,14 @@ type Other struct {
 
 // Sentence says that these outcomes don't count for the model asked about.
 func (o Other) Sentence() string {
-	said := fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't count for this one.",
-		o.Rows, o.Checksum)
-	if o.Alarm {
-		said += " They raise an ALARM. If this file is a changed copy of that model, the alarm stands."
-	}
-	return said
+	return fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't count for this one.",
+		o.Rows, o.Checksum) + spelling.If(o.Alarm,
+		" They raise an ALARM. If this file is a changed copy of that model, the alarm stands.")
 }
 
 // Sentence says what an alarm means.
 func (a *Alarm) Sentence(s State) string {
-	of := ""
-	if s.Of != "" {
-		of = " of class " + spelling.Quote(s.Of)
-	}
+	of := spelling.If(s.Of != "", " of class %s", spelling.Quote(s.Of))
 	return fmt.Sprintf("ALARM at row %d%s (%s): the risk is above the certificate's bound of %.4f. If it weren't, "+
 		"there would ever be an alarm with probability at most %g. Either the rows come from another source than the "+
 		"certified rows, or a condition of the certificate isn't met, or the certificate failed by chance, with "+

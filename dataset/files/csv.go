@@ -161,10 +161,10 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		return nil, nil, readError(source, 0, err)
 	}
 	if !isText(head) {
-		convert := ""
-		if !bytes.ContainsFunc(head, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' }) {
-			convert = fmt.Sprintf(", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows", spelling.Shell(source))
-		}
+		binary := func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' }
+		convert := spelling.If(!bytes.ContainsFunc(head, binary),
+			", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows",
+			spelling.Shell(source))
 		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, "+
 			"plain or gzip%s", source, errNotText, len(head), convert)
 	}

@@ -52,17 +52,9 @@ func (f ColumnFacts) Flags() string {
 
 // String says what is known about the column, and what to do about it.
 func (f ColumnFacts) String() string {
-	text := f.Why
-	if f.First != "" && f.Unfit {
-		text += " (first in " + f.First + ")"
-	}
-	if len(f.Advice) > 0 {
-		text += "; say " + f.Flags()
-	}
-	if f.Then != "" {
-		text += "; " + f.Then
-	}
-	return text
+	return f.Why + spelling.If(f.First != "" && f.Unfit, " (first in %s)", f.First) +
+		spelling.If(len(f.Advice) > 0, "; say %s", f.Flags()) +
+		spelling.If(f.Then != "", "; %s", f.Then)
 }
 
 // AsTarget returns the facts of a column as a target, which can't be left out or be categories. Rows without a target
@@ -176,9 +168,8 @@ func (c *column) dates(f *ColumnFacts) bool {
 	if len(left) > 0 {
 		c.but(f, left, then)
 	}
-	if c.someZones(forms[0]) {
-		f.Why += "; some name their zone, others don't and are taken for UTC"
-	}
+	f.Why += spelling.If(c.someZones(forms[0]),
+		"; some name their zone, others don't and are taken for UTC")
 	return true
 }
 
@@ -233,9 +224,8 @@ func (c *column) but(f *ColumnFacts, left []int, then string) {
 	if texts := c.of(left); len(left) <= 3 && !slices.ContainsFunc(texts, awkward) {
 		f.Then += ", or, if they stand for missing values, say " + spelling.Flag("na", texts...)
 	}
-	if len(c.used) <= fewTexts && 5*len(c.used) <= c.cells {
-		f.Then += ", or, if all are names, say " + spelling.Flag("categorical", f.Name)
-	}
+	f.Then += spelling.If(len(c.used) <= fewTexts && 5*len(c.used) <= c.cells,
+		", or, if all are names, say %s", spelling.Flag("categorical", f.Name))
 }
 
 // named says whether these texts seem to stand for missing values.
@@ -329,9 +319,9 @@ func (c *column) numbers(f *ColumnFacts) bool {
 		f.Unfit = clear || odd > 1 && odd*20 > c.cells // otherwise each is reported by itself, with its line
 	}
 	bare := c.cells - c.number(c.strange)
-	if bare > 0 && slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "units" }) {
-		f.Why += fmt.Sprintf("; %d of %d have no unit, and would be read as they stand", bare, c.cells)
-	}
+	f.Why += spelling.If(bare > 0 &&
+		slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "units" }),
+		"; %d of %d have no unit, and would be read as they stand", bare, c.cells)
 	return true
 }
 

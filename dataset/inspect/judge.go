@@ -154,10 +154,9 @@ func (j *judge) number(k int, values []spot) {
 	first := j.t.Where(values[0].row)
 	switch padded := j.t.Found.Padded[k]; {
 	case padded.Width > 2 && f.Low >= 0 && f.High < math.Pow10(padded.Width):
-		flag := "categorical"
-		if f.Distinct*2 > f.Cells || f.Distinct > dataset.MaxCategories {
-			flag = "ignore"
-		}
+		flag := spelling.Either(f.Distinct*2 > f.Cells || f.Distinct > dataset.MaxCategories,
+			"ignore",
+			"categorical")
 		settle(finding.Codes, flag, "identifier", padded.Cells, f.Name, padded.First, padded.Width)
 	case times == n && kind != "days":
 		settle(finding.DatesAsNumbers, "dates", "date", n, f.Name, how, first)

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -272,11 +273,9 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 		return nil, err
 	}
 	if r.Differs != "" {
-		hint := ""
-		if m.Trained().Noise < 1e-6 {
-			hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the " +
-				"one it was fitted on"
-		}
+		hint := spelling.If(m.Trained().Noise < 1e-6,
+			"; with a noise variance this small another kind of processor may compute other "+
+				"digits, so certify on the one it was fitted on")
 		return nil, fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs,
 			hint)
 	}
@@ -328,10 +327,7 @@ func printClaims(w io.Writer, head string, claims []model.Claim) {
 // printFresh prints what fresh rows show.
 func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	fmt.Fprintln(w, paragraphs(f.Sentence(m))+"\n")
-	what := "rows"
-	if f.Groups > 0 {
-		what = "groups"
-	}
+	what := spelling.Either(f.Groups > 0, "groups", "rows")
 	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk, cautious.RoundUp(f.MeanBound, 4), what)
 	if m.Terms.Route == pacbayes.Direct { // its bound isn't about a random draw
 		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)

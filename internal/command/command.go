@@ -17,6 +17,7 @@ import (
 	_ "github.com/krigo-gp/krigo/dataset/parquet" // formats of tables
 	_ "github.com/krigo-gp/krigo/dataset/zst"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -49,10 +50,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	}
 	advisable(cmd, err)
-	words := err.Error() + suggest(err, args)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		words = "interrupted"
-	}
+	words := spelling.Either(ctx.Err() != nil && errors.Is(err, ctx.Err()),
+		"interrupted",
+		err.Error()+suggest(err, args))
 	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+words)
 	var usage *krigo.UsageError
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for this error

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -95,10 +96,7 @@ func printEvaluation(w io.Writer, e *krigo.Evaluation) error {
 	} else {
 		sure := ""
 		if c := e.Certificate; c.Valid {
-			what := "rows"
-			if c.Groups > 0 {
-				what = "groups"
-			}
+			what := spelling.Either(c.Groups > 0, "groups", "rows")
 			sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", cautious.Complement(c.Delta), what)
 		}
 		fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label,

@@ -26,8 +26,10 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
@@ -147,15 +149,18 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 			return err
 		}
 	}
-	switch {
-	case p.Loss == string(pacbayes.ClippedAbsolute) && f.flags.Changed("epsilon"):
-		return fmt.Errorf("--epsilon %s with --loss clipped-absolute, which has no ε: leave it out", f.epsilon)
-	case !(p.Delta > 0 && p.Delta < 0.5): // 0 is the option's default
-		return fmt.Errorf("--delta %v: want a probability between 0 and 0.5, such as 0.01", p.Delta)
-	case f.flags.Changed("promise") && !(p.Share > 0 && p.Share < 1):
-		return fmt.Errorf("--promise %v: want a share between 0 and 1, such as 0.95", p.Share)
-	case o.Data.Target == "":
-		return errors.New("--target is missing: name the column to predict")
+	if err := faults.First(
+		faults.If(p.Loss == string(pacbayes.ClippedAbsolute) && f.flags.Changed("epsilon"),
+			"--epsilon %s with --loss clipped-absolute, which has no ε: leave it out",
+			f.epsilon),
+		// 0 is the option's default
+		faults.If(!(p.Delta > 0 && p.Delta < 0.5),
+			"--delta %v: want a probability between 0 and 0.5, such as 0.01", p.Delta),
+		faults.If(f.flags.Changed("promise") && !(p.Share > 0 && p.Share < 1),
+			"--promise %v: want a share between 0 and 1, such as 0.95", p.Share),
+		faults.If(o.Data.Target == "", "--target is missing: name the column to predict"),
+	); err != nil {
+		return err
 	}
 	if o.Prior.Learn = f.posterior == "learnt"; !o.Prior.Learn {
 		o.Method.Posterior = f.posterior
@@ -632,10 +637,7 @@ func (c *checkpointer) words() string {
 	if !c.onDisk.Load() {
 		return "interrupted before the first checkpoint: the same command begins anew"
 	}
-	again := ""
-	if c.fresh {
-		again = " without --fresh-start"
-	}
+	again := spelling.If(c.fresh, " without --fresh-start")
 	return fmt.Sprintf("interrupted: give the same command again%s, and it goes on from %s", again, c.path)
 }
 
@@ -822,16 +824,11 @@ func printTest(w io.Writer, m *krigo.Model) {
 			100*t.MeanRisk, t.NLPD, t.RMSERaw*t.RMSERaw)
 	}
 	if t := m.Test; t != nil && m.Classes == nil {
-		of := ""
-		if t.Groups > 0 {
-			of = fmt.Sprintf(" (on average over %d groups)", t.Groups)
-		}
+		of := spelling.If(t.Groups > 0, " (on average over %d groups)", t.Groups)
 		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows,
 			cautious.Number(t.RMSERaw), cautious.Name(m.Target), t.MSE, t.NLPD)
-		draw := fmt.Sprintf(", of a random draw %.3f", t.GibbsRisk)
-		if m.Terms.Route == pacbayes.Direct { // its bound isn't about a random draw
-			draw = ""
-		}
+		// The bound of the route direct isn't about a random draw.
+		draw := spelling.If(m.Terms.Route != pacbayes.Direct, ", of a random draw %.3f", t.GibbsRisk)
 		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f "+
 			"%%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
 		if t.Conformal != nil {
@@ -873,10 +870,9 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	if p.Groups != nil {
 		of("Groups", *p.Groups)
 	}
-	how := fmt.Sprintf("%d inducing inputs", p.M)
-	if p.M == 0 {
-		how = "full GP, solved by " + p.Solver
-	}
+	how := spelling.Either(p.M == 0,
+		"full GP, solved by "+p.Solver,
+		fmt.Sprintf("%d inducing inputs", p.M))
 	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains, how, p.Method,
 		p.Starts, strings.Join(p.Kernels, ", "))
 	printFindings(w, p.Findings)

@@ -184,10 +184,7 @@ func helpText(cmd *cobra.Command, args []string, wide int) string {
 	if slices.ContainsFunc(grouped(cmd), func(group string) bool { return strings.EqualFold(asked, group) }) {
 		describeFlags(&b, shown(cmd, asked), wide)
 	} else {
-		unknown := asked
-		if asked == "all" || strings.HasPrefix(asked, "-") {
-			unknown = ""
-		}
+		unknown := spelling.Either(asked == "all" || strings.HasPrefix(asked, "-"), "", asked)
 		if asked != "all" {
 			asked = ""
 		}
@@ -323,10 +320,7 @@ func manOptions(cmd *cobra.Command) string {
 			fmt.Fprintf(&b, "### %s\n\n", group)
 		}
 		for _, f := range flags {
-			value := ""
-			if f.value != "" {
-				value = " *" + f.value + "*"
-			}
+			value := spelling.If(f.value != "", " *%s*", f.value)
 			fmt.Fprintf(&b, "**--%s**%s\n: %s\n\n", f.name, value, f.text())
 		}
 	}

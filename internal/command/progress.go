@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -63,9 +64,7 @@ func described(e krigo.Event) string {
 	if stage != "" && !strings.HasSuffix(stage, ": ") {
 		stage += ", "
 	}
-	if e.Of > 0 {
-		step += fmt.Sprintf(" of %d", e.Of)
-	}
+	step += spelling.If(e.Of > 0, " of %d", e.Of)
 	switch {
 	case e.Comparing:
 		return fmt.Sprintf("%scomparing kernels, %s: step %d of %d", stage, e.Family, e.Iteration, e.Of)
@@ -75,10 +74,7 @@ func described(e krigo.Event) string {
 		return fmt.Sprintf("%s%s: %s", stage, e.Family, e.Stopped)
 	}
 	line := fmt.Sprintf("%s%s: %s, objective %.5g", stage, e.Family, step, e.Value)
-	if e.Stopped != "" {
-		line += ", " + e.Stopped
-	}
-	return line
+	return line + spelling.If(e.Stopped != "", ", %s", e.Stopped)
 }
 
 // rows prints how many rows of a table are predicted. It says no time, since writing the predictions may take longer.

@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -254,9 +255,7 @@ func methods() string {
 	var any, sparse []string
 	for _, k := range method.Kinds() {
 		text := k.Name
-		if k.Help != "" {
-			text += " (" + k.Help + ")"
-		}
+		text += spelling.If(k.Help != "", " (%s)", k.Help)
 		if k.Size == method.SparseOnly {
 			sparse = append(sparse, text)
 		} else {

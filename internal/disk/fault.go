@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"sync/atomic"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Op is an operation that is about to be done on a file.
@@ -46,10 +48,7 @@ func Open(path string) (File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
 // OpenFile does the same as os.OpenFile.
 func OpenFile(path string, flag int, mode os.FileMode) (File, error) {
-	name := "open"
-	if flag&os.O_CREATE != 0 {
-		name = "create"
-	}
+	name := spelling.Either(flag&os.O_CREATE != 0, "create", "open")
 	if _, err := asked(name, path, 0); err != nil {
 		return File{}, &os.PathError{Op: "open", Path: path, Err: err}
 	}

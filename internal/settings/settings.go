@@ -277,9 +277,8 @@ func (s Setting) wrong(text string) error {
 	want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Bool: "true or false",
 		reflect.Slice: "numbers with commas between them"}[s.Type.Kind()]
 	want = cmp.Or(want, "a number")
-	if len(s.Values) > 0 && s.Type.Kind() != reflect.Slice {
-		want += ", or " + strings.Join(s.Values, " or ")
-	}
+	want += spelling.If(len(s.Values) > 0 && s.Type.Kind() != reflect.Slice,
+		", or %s", strings.Join(s.Values, " or "))
 	return fmt.Errorf("%s %q: want %s", s.Name, text, want)
 }
 

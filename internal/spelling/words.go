@@ -82,3 +82,19 @@ func Shell(word string) string {
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
+
+// If returns a text if is is true, and else "".
+func If(is bool, format string, args ...any) string {
+	if !is {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Either returns the first text if is is true, and else the other one.
+func Either(is bool, then, otherwise string) string {
+	if is {
+		return then
+	}
+	return otherwise
+}

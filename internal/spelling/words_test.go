@@ -24,3 +24,9 @@ func TestShell(t *testing.T) {
 		must.Be(t, Printable(name), want, name)
 	}
 }
+
+// TestIf: a text stands where its condition is true.
+func TestIf(t *testing.T) {
+	must.Be(t, If(true, "%d rows", 2)+If(false, " of %d", 3), "2 rows")
+	must.Be(t, Either(true, "groups", "rows")+Either(false, "groups", "rows"), "groupsrows")
+}
