@@ -128,8 +128,8 @@ func checkAsked(m *model.Model, columns []string) error {
 		differs bool
 		name    string
 	}{
-		{!possible, fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
-			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean)},
+		{!possible, fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, "+
+			"mean %s", is, o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean)},
 		{columnsDiffer, "the columns"},
 		{!o.Kernel.sameWays(m), "the columns with which predictions rise or fall"},
 		{!m.TrainsForBound() && m.Noise != o.likelihood(), "the noise"},
@@ -137,7 +137,8 @@ func checkAsked(m *model.Model, columns []string) error {
 		{o.Run.Seed != m.Seed || o.Data.split() != m.Split || roles != dealt, "the roles of rows"},
 		{!reflect.DeepEqual(scaling, m.Scaling), "the scaling's constants"},
 		{o.Data.otherTransform(m.Scaling.Transform), "the target's transform"},
-		{temper > 0 && !slices.Contains(o.Prior.Temper, temper), "the factor of the prior's covariance"},
+		{temper > 0 && !slices.Contains(o.Prior.Temper, temper),
+			"the factor of the prior's covariance"},
 		{m.Certificate != nil && m.Group == "" && o.Promise.Population == "" && m.Undecided() != "",
 			"the rows that the promise is for"},
 	} {

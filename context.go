@@ -88,7 +88,8 @@ func (m *Model) Scores() string {
 	if m.Certificate == nil || x == nil {
 		return ""
 	}
-	said := fmt.Sprintf("On the %d %s rows: ", x.Rows, spelling.Either(m.Terms.Backtest, "last", "certified"))
+	said := fmt.Sprintf("On the %d %s rows: ", x.Rows,
+		spelling.Either(m.Terms.Backtest, "last", "certified"))
 	name, value := m.misses(x.RMSE)
 	if m.Classes != nil {
 		return said + fmt.Sprintf("%.1f %% wrong labels, %s %s%s.", 100*x.MeanRisk, name, value, m.beside())

@@ -316,8 +316,8 @@ func (s *Shift) Sentence() string {
 // confidence returns the beginning of a statement that holds with probability 1−δ over the draw of the certified or
 // fresh rows, or of groups of them if group names a column.
 func confidence(delta float64, which, group string) string {
-	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ", cautious.Complement(delta), which,
-		spelling.Either(group != "", "groups", "rows"))
+	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ",
+		cautious.Complement(delta), which, spelling.Either(group != "", "groups", "rows"))
 }
 
 func least(b float64, about string) string {
@@ -381,9 +381,10 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 			cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Label:
 		return fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.",
-			100*cautious.RoundUp(c.MeanBound, 3), about, cautious.Name(m.Target)) + spelling.If(c.Route != pacbayes.Direct,
-			" It is at most %.1f %% if each label is the sign of a new random draw of the "+
-				"model.", 100*cautious.RoundUp(c.Bound, 3))
+			100*cautious.RoundUp(c.MeanBound, 3), about, cautious.Name(m.Target)) +
+			spelling.If(c.Route != pacbayes.Direct,
+				" It is at most %.1f %% if each label is the sign of a new random draw of the "+
+					"model.", 100*cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
 		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:

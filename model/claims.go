@@ -68,8 +68,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		"roles", dealt[m.Split], "inputs", "target", "offset", "exposure", "noise_column", "censored", "classes", "kinds",
 		"seed", "split", "group", "rows_by_role", "groups_by_role", "targets", "units_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
-	learnt := "categories of inputs, and what fills gaps"
-	learnt += spelling.If(m.Posterior.Monotone != nil,
+	learnt := "categories of inputs, and what fills gaps" + spelling.If(m.Posterior.Monotone != nil,
 		", and the ends of the inputs with which predictions rise or fall")
 	add(byData, true, learnt, "learnt again from the prior rows, if there are any", "encoding", "monotone")
 	if m.Scaling.Source == dataset.Declared {
@@ -86,8 +85,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 			"compared with the model and with the options that it was fitted with", "terms")
 	}
 	m.claimPredictor(add, prior != nil && q.Support.Rows > 0, k.Derived)
-	beside := "noise of the observations, conformal intervals, range of the inputs and distances"
-	beside += spelling.If(m.Context != nil,
+	beside := "noise of the observations, conformal intervals, range of the inputs and distances" + spelling.If(m.Context != nil,
 		", errors on certified rows beside those of others")
 	add(byData, false, beside, "computed again from the rows", "observation_noise", "noise", "context", "conformal",
 		"label_scores", "input_range", "[misses]", "[deviations]")

@@ -53,7 +53,8 @@ func (q Inequality) Check(l Loss, learnt bool) error {
 		faults.If(q == SplitBound && learnt && l.Kind != ClippedSquare &&
 			l.Kind != ClippedAbsolute,
 			"bound split-kl: a posterior that is learnt on the certified rows needs the loss "+
-				"clipped-square or clipped-absolute, whose parts have closed forms, not %s", l.Kind),
+				"clipped-square or clipped-absolute, whose parts have closed forms, not %s",
+			l.Kind),
 	)
 }
 

@@ -105,7 +105,8 @@ func (r *maker) rank() error {
 		r.by += "The columns look independent of one another: this is about the share of the variance that comes from a " +
 			"column, alone or with others (total Sobol index)."
 	}
-	r.by += fmt.Sprintf(" Whiskers: 95 %% intervals (bootstrap, %s).", count(some.n(), "row")) + screened +
+	r.by += fmt.Sprintf(" Whiskers: 95 %% intervals (bootstrap, %s).", count(some.n(), "row")) +
+		screened +
 		spelling.If(len(constant) > 0, " Constant in these rows: %s.", few(constant, 10))
 	return nil
 }

@@ -100,7 +100,8 @@ func (r *maker) bound() []fact {
 		cautious.RoundUp(c.MeanBound, 4))
 	if c.Route == pacbayes.Direct {
 		bound = fmt.Sprintf("hold-out bound on the %s %.4f",
-			spelling.Either(m.Classes != nil, "share of wrong labels", "mean"), cautious.RoundUp(c.MeanBound, 4))
+			spelling.Either(m.Classes != nil, "share of wrong labels", "mean"),
+			cautious.RoundUp(c.MeanBound, 4))
 	}
 	sure := spelling.If(c.Valid,
 		", with %s confidence over their draw", cautious.Complement(c.Delta))

@@ -121,7 +121,8 @@ func (l *library) scan() ([]change, error) {
 			now[name] = s
 		}
 		if s != nil && s != old[name] {
-			changes = append(changes, change{name: name, what: spelling.Either(old[name] != nil, "reloaded", "loaded")})
+			changes = append(changes, change{name: name,
+				what: spelling.Either(old[name] != nil, "reloaded", "loaded")})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(old)) {

@@ -128,8 +128,8 @@ type Other struct {
 
 // Sentence says that these outcomes don't count for the model asked about.
 func (o Other) Sentence() string {
-	return fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't count for this one.",
-		o.Rows, o.Checksum) + spelling.If(o.Alarm,
+	return fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't "+
+		"count for this one.", o.Rows, o.Checksum) + spelling.If(o.Alarm,
 		" They raise an ALARM. If this file is a changed copy of that model, the alarm stands.")
 }
 

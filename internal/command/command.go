@@ -50,10 +50,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	}
 	advisable(cmd, err)
-	words := spelling.Either(ctx.Err() != nil && errors.Is(err, ctx.Err()),
-		"interrupted",
-		err.Error()+suggest(err, args))
-	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+words)
+	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+spelling.Either(ended, "interrupted",
+		err.Error()+suggest(err, args)))
 	var usage *krigo.UsageError
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for this error
 		return exitUsage

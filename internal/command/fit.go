@@ -828,7 +828,8 @@ func printTest(w io.Writer, m *krigo.Model) {
 		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows,
 			cautious.Number(t.RMSERaw), cautious.Name(m.Target), t.MSE, t.NLPD)
 		// The bound of the route direct isn't about a random draw.
-		draw := spelling.If(m.Terms.Route != pacbayes.Direct, ", of a random draw %.3f", t.GibbsRisk)
+		draw := spelling.If(m.Terms.Route != pacbayes.Direct,
+			", of a random draw %.3f", t.GibbsRisk)
 		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f "+
 			"%%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
 		if t.Conformal != nil {
