@@ -30,6 +30,7 @@ type dealt struct {
 	data     *dataset.Data
 	roles    dataset.Roles
 	units    *dataset.Units
+	order    []int          // model.Model.HashOrder
 	dealt    dataset.Counts // units by role when the roles were dealt, with the rows that lack the target
 	scaling  dataset.Scaling
 	loss     pacbayes.Loss // half-widths in scaled units
@@ -154,6 +155,9 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 			}); err == nil {
 			d.data, err = group(d.data)
 		}
+		if err == nil {
+			d.data = d.data.Ordered(d.order)
+		}
 		return inspect.Explain(err)
 	}
 	if d.data, err = table.Regression(o.Target, ignored...); err != nil {
@@ -162,7 +166,9 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 	if d.data, err = group(d.data); err != nil {
 		return err
 	}
-	return d.deal(d.data)
+	err = d.deal(d.data)
+	d.data = d.data.Ordered(d.order)
+	return err
 }
 
 // inputs says what the inputs are, for kernels on columns.
@@ -171,7 +177,10 @@ func (d *dealt) inputs() []kernel.Input { return model.InputsOf(d.data.Inputs, d
 // deal assigns the rows of a view their roles.
 func (d *dealt) deal(v *dataset.Data) (err error) {
 	o := &d.options
-	d.roles, d.units, err = o.Data.split().Deal(v, o.Data.Beside, o.Run.Seed, func(units int) (test, calibration,
+	if d.order, err = model.HashOrder(v, o.Data.Beside); err != nil {
+		return err
+	}
+	d.roles, d.units, err = o.Data.split().Deal(v.Ordered(d.order), o.Data.Beside, o.Run.Seed, func(units int) (test, calibration,
 		prior int,
 		err error) {
 		if err := d.settle(units); err != nil {
@@ -206,8 +215,11 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 			err = usage("censored: test rows whose targets are limits have no errors: leave them out of %s", table.Source)
 		}
 	}
-	if err != nil || o.Group == "" {
+	if err != nil {
 		return err
+	}
+	if o.Group == "" {
+		return nil
 	}
 	if grouped, err := d.test.GroupBy(o.Group); err == nil {
 		d.test = grouped

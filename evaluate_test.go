@@ -464,6 +464,10 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		"another seed": {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
 		"another seed, and its hashes": {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) },
 			"don't come from the prior rows"},
+		"columns hashed in an order that someone chose": {grid, func(m *krigo.Model) {
+			m.HashOrder = []int{2, 1, 0}
+			rehash(t, m, table)
+		}, "are hashed in the order"},
 		"the scaling of all rows renamed": {asked("evidence kind=grid prior.share=0.1 ard=off restarts=1 scaling=all-rows"),
 			func(m *krigo.Model) {
 				m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows"
@@ -488,9 +492,10 @@ func TestCertifyRefusesEdits(t *testing.T) {
 // rehash makes a model's hashes fit its roles.
 func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 	t.Helper()
-	d := must.Get(m.Labelled(table))(t)
+	d := must.Get(m.Labelled(table))(t).Ordered(m.HashOrder)
 	units := must.Get(d.Units())(t)
 	roles := must.Get(units.Deal(m.Seed, m.Counts))(t)
+	m.All = units.Hash
 	m.Hash = units.HashOf(roles.Rows(dataset.Certified))
 	var err error
 	m.Rows, m.Named, err = model.HashRows(d, roles)

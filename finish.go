@@ -132,7 +132,8 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,
 		Fitted: d.text,
 		Hash:   d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets,
-		Findings: found, Beside: o.Data.Beside,
+		HashOrder: d.order,
+		Findings:  found, Beside: o.Data.Beside,
 	}
 	if m.Beside != nil {
 		m.Dealt = d.dealt

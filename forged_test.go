@@ -178,10 +178,10 @@ func TestForgedByRounding(t *testing.T) {
 	m.Posterior = condition(m, []float64{0, 6}, 1e-8)
 	before := m.Posterior.KLRounding()
 	for i := range m.Posterior.Weights() {
-		m.Posterior.Weights()[i] += 1e9 * math.Pow(-1, float64(i))
+		m.Posterior.Weights()[i] += 1e10 * math.Pow(-1, float64(i))
 	}
 	if after := m.Posterior.KLRounding(); after < 1e3*before {
-		t.Errorf("weights of a thousand million: rounding takes %v nats, before %v", after, before)
+		t.Errorf("weights of ten thousand million: rounding takes %v nats, before %v", after, before)
 	}
 	rejects("weights that cancel", m, "wasn't conditioned")
 

@@ -33,7 +33,7 @@ func TestSVGP(t *testing.T) {
 	vfe := fit(t, homes(), o).Training.ObjectiveValue
 	for name, o := range map[string]krigo.Options{
 		"lbfgs": asked("optimizer=lbfgs"), "adam, all rows": asked("epochs=600"),
-		"adam, batches": asked("batch=20 epochs=400"),
+		"adam, batches": asked("batch=20 epochs=800"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			with := base

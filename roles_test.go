@@ -43,6 +43,77 @@ func bits(t *testing.T, m *krigo.Model) string {
 	return file(t, &same)
 }
 
+// TestColumnsInAnyOrder: the columns in another order, and with other names, give rows the same roles and the same
+// certificate, and predictions that agree up to rounding. It holds for categories, groups and several targets
+// too.
+func TestColumnsInAnyOrder(t *testing.T) {
+	names := []string{"place", "u", "kind", "v", "twin", "y", "z"}
+	r := rand.New(rand.NewPCG(1, 2))
+	rows := make([][]string, 240)
+	for i := range rows {
+		u, v := r.NormFloat64(), r.NormFloat64()
+		kind := string("abc"[i%3])
+		number := func(v float64) string { return fmt.Sprintf("%.4f", v) }
+		y := math.Sin(2*u) + 0.5*v + 0.1*r.NormFloat64()
+		rows[i] = []string{fmt.Sprint("p", i%120), number(u), kind, number(v), number(v), number(y), number(y + u)}
+	}
+	table := func(order []int, rename string) *dataset.Table {
+		var b strings.Builder
+		line := func(row []string, end string) {
+			for k, at := range order {
+				if k > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(row[at])
+				if end != "" && (row[at] == "u" || row[at] == "v") {
+					b.WriteString(end)
+				}
+			}
+			b.WriteByte('\n')
+		}
+		line(names, rename)
+		for _, row := range rows {
+			line(row, "")
+		}
+		path := filepath.Join(t.TempDir(), "t.csv")
+		must.End(t, os.WriteFile(path, []byte(b.String()), 0o600) != nil, "can't write %s", path)
+		return must.Get(files.ReadFile(path, dataset.Reading{}))(t)
+	}
+	fits := map[string]krigo.Data{
+		"rows":    {Target: "y", Ignore: []string{"place", "z", "kind"}},
+		"coded":   {Target: "y", Ignore: []string{"place", "z"}, Categorical: []string{"kind"}},
+		"grouped": {Target: "y", Ignore: []string{"z", "kind"}, Group: "place"},
+		"beside":  {Target: "y", Ignore: []string{"place", "kind"}, Beside: []string{"y", "z"}},
+	}
+	for name, of := range fits {
+		options := krigo.Options{Data: of, Kernel: krigo.Kernel{Expression: "se"}}
+		fit := func(table *dataset.Table) *krigo.Model {
+			if of.Beside == nil {
+				return must.Get(krigo.Fit(t.Context(), table, options))(t)
+			}
+			one := options
+			one.Data.Beside = nil
+			return &krigo.Model{Model: *must.Get(krigo.FitTargets(t.Context(), table, of.Beside, one))(t).Models[0]}
+		}
+		want := fit(table([]int{0, 1, 2, 3, 4, 5, 6}, ""))
+		moved := table([]int{6, 4, 3, 5, 0, 2, 1}, "_new")
+		got := fit(moved)
+		must.Not(t, want.Certificate == nil, "%s: %s", name, want.CertificateReason)
+		must.Not(t, got.All != want.All || got.Hash != want.Hash || !slices.Equal(got.Rows, want.Rows),
+			"%s: other rows are certified", name)
+		must.Not(t, got.Certificate.Bound != want.Certificate.Bound, "%s: bound %v, want %v", name,
+			got.Certificate.Bound, want.Certificate.Bound)
+		a := must.Get(got.Predict(t.Context(), moved, krigo.PredictOptions{}))(t)
+		b := must.Get(want.Predict(t.Context(), table([]int{2, 1, 0, 4, 5, 3, 6}, ""), krigo.PredictOptions{}))(t)
+		for i := range a {
+			must.Not(t, math.Abs(a[i].Mean-b[i].Mean) > 1e-6, "%s: row %d is predicted %v, and %v", name, i, a[i].Mean,
+				b[i].Mean)
+		}
+		again := must.Get(krigo.Read(bytes.NewReader([]byte(file(t, got)))))(t)
+		reproduced(t, again, moved, name)
+	}
+}
+
 // TestRowsInAnyOrder: the same rows in another order have the same roles and give the same model to the last bit, in
 // memory and from disk. Over ranks, whose sums are taken in another order, the model is the same up to rounding.
 // certify accepts the rows in any order.

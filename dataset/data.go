@@ -31,6 +31,7 @@ type Data struct {
 
 	table    *Table
 	inputs   []int     // columns of the table that become inputs
+	order    []int     // places in inputs, in the order in which cells enter a row's bytes; nil: as in inputs
 	encoders []encoder // encoder of each column in inputs; nil without an encoding
 	target   []int     // column of the target; nil without a target
 	offset   []int     // column of the offset, or of the exposure; nil without either

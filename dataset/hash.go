@@ -1,16 +1,17 @@
 package dataset
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash/fnv"
 	"hash/maphash"
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -21,7 +22,7 @@ import (
 // row's bytes. The hash takes the rows in increasing order, even if the caller gives them in another order. The hash is
 // part of the model-file format up to version 4.
 //
-// A row's bytes are its inputs, then its offset or exposure, its standard error and its side of a limit (−1, 0 or 1) if
+// A row's bytes are its inputs, in the order that [Data.Ordered] sets, then its offset or exposure, its standard error and its side of a limit (−1, 0 or 1) if
 // it has them, and then its target, as little-endian IEEE-754 bits. The bytes of a categorical cell are instead the
 // length of its text as uint64, and then the text, which is empty if the category is missing. A row in a group ends
 // with the length of the group's text and this text. A block's text is the numbers of its intervals with commas
@@ -48,61 +49,131 @@ func (d *Data) Hash(rows []int) (string, error) {
 // [Data.Hash] but without the group, so that a copy in another group has the same hash. The hash of a group is taken of
 // its name. groups is nil if rows aren't grouped. The hashes of rows and of groups are part of the model-file format.
 func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
-	sum := func(b []byte) uint64 {
-		h := fnv.New64a()
-		h.Write(b)
-		return h.Sum64()
-	}
 	err = d.eachRow(rows, func(row, group []byte) {
-		hashes = append(hashes, sum(row[:len(row)-len(group)]))
+		hashes = append(hashes, fnv1a(fnvOffset, row[:len(row)-len(group)]))
 		if d.group != nil {
-			groups = append(groups, sum(group))
+			groups = append(groups, fnv1a(fnvOffset, group))
 		}
 	})
 	return hashes, groups, err
 }
 
+// fnvOffset is the FNV-1a hash (64 bits) of no bytes.
+const fnvOffset = 14695981039346656037
+
+// fnv1a returns the FNV-1a hash of bytes that follow those whose hash is h. It allocates nothing, since it is called for
+// every cell.
+func fnv1a(h uint64, b []byte) uint64 {
+	const prime = 1099511628211
+	for _, c := range b {
+		h = (h ^ uint64(c)) * prime
+	}
+	return h
+}
+
 // eachRow calls row with the bytes of each given row. group is the end of these bytes that stands for the group, if
 // any.
 func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
-	cells := *d
-	cells.encoders, cells.inputs, cells.offset = nil, slices.Concat(d.inputs, d.offset, d.noise, d.limits, d.beside,
-		d.group), nil
-	cells.Cols = len(cells.inputs)
+	order := d.order
+	if order == nil {
+		order = linalg.UpTo(len(d.inputs))
+	}
+	var b []byte
+	return d.eachCells(rows, func(cells [][]byte, rest, group []byte) {
+		b = b[:0]
+		for _, k := range order {
+			b = append(b, cells[k]...)
+		}
+		b = append(b, rest...)
+		n := len(b)
+		b = append(b, group...)
+		row(b, b[n:])
+	})
+}
+
+// ContentOrder returns an order of the columns that become inputs which doesn't depend on how a file orders or names
+// them, unless two columns have equal cells beside equal targets. It is nil if it is the order in which they stand. A
+// column's place is decided by the sum, modulo 2⁶⁴, of the FNV-1a hashes of each row's cell with the row's bytes after
+// the inputs. Columns of equal sums are ordered by name. The order is part of the model-file format.
+func (d *Data) ContentOrder() ([]int, error) {
+	own := make([]uint64, len(d.inputs)) // sums of this rank's rows
+	err := d.eachCells(d.All(), func(cells [][]byte, rest, _ []byte) {
+		for k, cell := range cells {
+			own[k] += fnv1a(fnv1a(fnvOffset, cell), rest)
+		}
+	})
+	if err = d.Ranks().Agree(err); err != nil {
+		return nil, err
+	}
+	all, err := ranks.Gather(d.Ranks(), own)
+	if err != nil {
+		return nil, err
+	}
+	order := linalg.UpTo(len(own))
+	sums := make([]uint64, len(own))
+	for i, part := range all {
+		sums[i%len(sums)] += part
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		names := cmp.Compare(d.table.Names[d.inputs[a]], d.table.Names[d.inputs[b]])
+		return cmp.Or(cmp.Compare(sums[a], sums[b]), names)
+	})
+	if slices.IsSorted(order) {
+		return nil, nil
+	}
+	return order, nil
+}
+
+// Ordered returns the data with the order in which the columns of inputs enter a row's bytes (see [Data.ContentOrder]).
+// Inputs and predictions keep their own order.
+func (d *Data) Ordered(order []int) *Data {
+	of := *d
+	of.order = order
+	return &of
+}
+
+// eachCells calls row with the bytes of each given row: those of each column that becomes an input, those after them,
+// and those of the group, if any.
+func (d *Data) eachCells(rows []int, row func(cells [][]byte, rest, group []byte)) error {
+	read := *d
+	read.encoders = nil
+	read.offset = nil
+	read.inputs = slices.Concat(d.inputs, d.offset, d.noise, d.limits, d.beside, d.group)
+	read.Cols = len(read.inputs)
 	le := binary.LittleEndian
 	long := func(b []byte, text string) []byte { return append(le.AppendUint64(b, uint64(len(text))), text...) }
-	var b []byte
-	return cells.each(rows, func(_ int, x, y []float64) {
+	cells := make([][]byte, len(d.inputs))
+	var rest, group []byte
+	return read.each(rows, func(_ int, x, y []float64) {
 		for i := range y {
-			of := x[i*cells.Cols : (i+1)*cells.Cols]
-			b = b[:0]
-			for k, v := range of[:len(d.inputs)] {
-				switch {
-				case d.encoders != nil && d.encoders[k].places != nil:
-					b = long(b, d.table.text(d.inputs[k], v))
-				default:
-					b = le.AppendUint64(b, canonical(v))
+			of := x[i*read.Cols : (i+1)*read.Cols]
+			for k, v := range of[:len(cells)] {
+				if d.encoders != nil && d.encoders[k].places != nil {
+					cells[k] = long(cells[k][:0], d.table.text(d.inputs[k], v))
+				} else {
+					cells[k] = le.AppendUint64(cells[k][:0], canonical(v))
 				}
 			}
-			by := of[len(d.inputs):]
+			by := of[len(cells):]
+			rest = rest[:0]
 			for range len(d.offset) + len(d.noise) + len(d.limits) {
-				b, by = le.AppendUint64(b, math.Float64bits(by[0])), by[1:]
+				rest = le.AppendUint64(rest, math.Float64bits(by[0]))
+				by = by[1:]
 			}
 			if d.beside == nil {
-				b = le.AppendUint64(b, math.Float64bits(y[i]))
+				rest = le.AppendUint64(rest, math.Float64bits(y[i]))
 			}
 			for _, v := range by[:len(d.beside)] {
-				b = le.AppendUint64(b, canonical(v))
+				rest = le.AppendUint64(rest, canonical(v))
 			}
 			by = by[len(d.beside):]
-			n := len(b)
 			switch {
 			case d.blocks != nil:
-				b = long(b, d.blocks.name(by))
+				group = long(group[:0], d.blocks.name(by))
 			case d.group != nil:
-				b = long(b, d.table.text(d.group[0], by[0]))
+				group = long(group[:0], d.table.text(d.group[0], by[0]))
 			}
-			row(b, b[n:])
+			row(cells, rest, group)
 		}
 	})
 }

@@ -30,6 +30,7 @@ func (d *Data) OfAny(targets []string) (*Data, error) {
 		return nil, err
 	}
 	whole := t.view(d.Encoding, d.Inputs, d.inputs)
+	whole.order = d.order
 	whole.beside, whole.group, whole.grouping, whole.blocks = columns, d.group, d.grouping, d.blocks
 	return whole, nil
 }

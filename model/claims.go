@@ -67,7 +67,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	add(byData, true, "the rows and their "+
 		"roles", dealt[m.Split], "inputs", "target", "offset", "exposure", "noise_column", "censored", "classes", "kinds",
 		"seed", "split", "group", "rows_by_role", "groups_by_role", "targets", "units_by_role",
-		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
+		"rows_sha256", "hash_order", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
 	learnt := "categories of inputs, and what fills gaps" + spelling.If(m.Posterior.Monotone != nil,
 		", and the ends of the inputs with which predictions rise or fall")
 	add(byData, true, learnt, "learnt again from the prior rows, if there are any", "encoding", "monotone")

@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
-const Version = 14
+const Version = 15
 
 // A model file (docs/reference/format.md) holds the magic, the version, the length of the header, the header as JSON,
 // the arrays that the header lists, and a SHA-256 of everything before it. Numbers are little-endian.
@@ -46,6 +46,7 @@ const (
 	limited    = 12 // targets that are limits of detection
 	sited      = 13 // a noise with sites: classes, counts
 	exposed    = 14 // a column of exposures, or an ordinal target
+	ordered    = 15 // rows hashed in another order of the columns than the inputs'
 )
 
 // header is the JSON part of a model file.
@@ -134,6 +135,8 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 // needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
 func (m *Model) needs() uint32 {
 	switch {
+	case m.HashOrder != nil:
+		return ordered
 	case m.Exposure != "" || m.Ordinal != nil:
 		return exposed
 	case m.Sited() != nil:
@@ -499,6 +502,14 @@ func (h header) deal(m *Model) error {
 		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
 		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) || h.Beside != nil && !h.besides() ||
 		(h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
+		return unfit
+	}
+	columns := len(h.Inputs)
+	if h.Encoding != nil {
+		columns = len(h.Encoding.Columns)
+	}
+	order := slices.Sorted(slices.Values(h.HashOrder))
+	if order != nil && (slices.IsSorted(h.HashOrder) || !slices.Equal(order, linalg.UpTo(columns))) {
 		return unfit
 	}
 	m.Counts, m.Groups, m.Range = *h.Counts, *h.Counts, *h.Range

@@ -91,12 +91,15 @@ type Model struct {
 	Hash    string         `json:"certified_rows_sha256"`    // SHA-256 of the certified rows; RolesOf compares it
 	All     string         `json:"rows_sha256,omitempty"`    // dataset.Units.Hash of all rows; "" in old models
 	Targets string         `json:"targets_sha256,omitempty"` // dataset.Units.Targets of all rows; "" in old models
-	Rows    []uint64       `json:"-"`                        // sorted dataset.Data.RowHashes of all rows but test rows
-	Named   []uint64       `json:"-"`                        // sorted hashes of their groups; nil without a Group
-	Range   Range          `json:"-"`                        // range of the inputs on all rows except test rows
-	Ties    []Tie          `json:"ties,omitempty"`           // what ties rows together, measured on the training rows
-	Beside  []string       `json:"targets,omitempty"`        // all targets of a fit of several; nil: it had one target
-	Dealt   dataset.Counts `json:"-"`                        // with Beside: units by role of rows that have any target
+	// HashOrder has the places of the columns of inputs in the order in which their cells are hashed (see HashOrder);
+	// nil: the order of Inputs
+	HashOrder []int          `json:"hash_order,omitempty"`
+	Rows      []uint64       `json:"-"`                 // sorted dataset.Data.RowHashes of all rows but test rows
+	Named     []uint64       `json:"-"`                 // sorted hashes of their groups; nil without a Group
+	Range     Range          `json:"-"`                 // range of the inputs on all rows except test rows
+	Ties      []Tie          `json:"ties,omitempty"`    // what ties rows together, measured on the training rows
+	Beside    []string       `json:"targets,omitempty"` // all targets of a fit of several; nil: it had one target
+	Dealt     dataset.Counts `json:"-"`                 // with Beside: units by role of rows that have any target
 
 	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
 	Fitted json.RawMessage `json:"fitted,omitempty"`

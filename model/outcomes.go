@@ -41,7 +41,7 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 			o.Outside++
 		}
 	}
-	if o.Hashes, _, err = d.RowHashes(rows); err != nil {
+	if o.Hashes, _, err = d.Ordered(m.HashOrder).RowHashes(rows); err != nil {
 		return o, err
 	}
 	o.Seen = len(lists.If(o.Hashes, func(h uint64) bool { return among(m.Rows, h) }))

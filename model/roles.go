@@ -31,6 +31,7 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	if m.Split == ByPosition {
 		return m.rolesByPosition(d)
 	}
+	d = d.Ordered(m.HashOrder)
 	dealt := m.DealtUnits()
 	roles, units, err := m.Split.Deal(d, m.Beside, m.Seed, func(n int) (test, calibration, prior int, err error) {
 		if n != dealt.Sum() {
@@ -60,6 +61,16 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	if rows, _ := roles.Counts(); rows != m.Counts {
 		return other("the rows of %s get the roles %v (test, calibration, prior, certified), but the model has %v",
 			d.Source, rows, m.Counts)
+	}
+	if m.HashOrder != nil {
+		order, err := HashOrder(d, m.Beside)
+		if err != nil {
+			return roles, err
+		}
+		if !slices.Equal(order, m.HashOrder) {
+			return other("the columns of %s are hashed in the order %v, those of the model in the order %v (%s)", d.Source,
+				order, m.HashOrder, m.Source)
+		}
 	}
 	return roles, m.checkHashes(d, roles)
 }

@@ -7,7 +7,7 @@ import (
 
 // Seen returns the rows of d that equal a row the model was made from.
 func (m *Model) Seen(d *dataset.Data) ([]int, error) {
-	hashes, _, err := d.RowHashes(d.All())
+	hashes, _, err := d.Ordered(m.HashOrder).RowHashes(d.All())
 	return lists.Where(len(hashes), func(i int) bool { return among(m.Rows, hashes[i]) }), err
 }
 
@@ -21,7 +21,7 @@ type Copies struct {
 
 // Copies counts copies among the given rows of d, over all ranks.
 func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
-	h, err := hashesOf(d, rows)
+	h, err := hashesOf(d.Ordered(m.HashOrder), rows)
 	if err != nil {
 		return c, err
 	}

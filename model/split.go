@@ -41,3 +41,16 @@ func (s Split) Deal(d *dataset.Data, beside []string, seed uint64,
 	}
 	return roles, units, err
 }
+
+// HashOrder returns the order of the columns of inputs in which a fit's rows are hashed (see
+// dataset.Data.ContentOrder). If beside isn't nil, it is the order by all rows that have any of these targets.
+func HashOrder(d *dataset.Data, beside []string) ([]int, error) {
+	if beside != nil {
+		whole, err := d.OfAny(beside)
+		if err != nil {
+			return nil, err
+		}
+		d = whole
+	}
+	return d.ContentOrder()
+}

@@ -53,7 +53,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14, 15)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
@@ -106,6 +106,18 @@ def read_table(raw):
     return {name: [row[j] for row in rows] for j, name in enumerate(names)}
 def bits(v):
     return bytes.fromhex("010000000000f87f") if isnan(v) else struct.pack("<d", v)
+def fnv(b, h=0xCBF29CE484222325):
+    for byte in b:
+        h = (h ^ byte) * 0x100000001B3 % 2**64
+    return h
+def hashed_order(head, names, columns, rests):
+    """Returns the order of the columns in which rows are hashed. It follows from the cells, not from the file's order."""
+    if not head.has("hash_order"):
+        return range(len(names))
+    sums = [sum(fnv(rest, fnv(cell)) for cell, rest in zip(cells, rests)) % 2**64 for cells in columns]
+    order = sorted(range(len(names)), key=lambda k: (sums[k], names[k].encode()))
+    require(head.list("hash_order", int) == order != sorted(order), "hash_order doesn't follow from the rows")
+    return order
 def long_text(text):
     return struct.pack("<Q", len(text.encode())) + text.encode()
 def blocks(group, columns):
@@ -149,7 +161,7 @@ class Table:
         self.numbers, self.whole = [i for i, k in enumerate(known) if k], None
         self.textual = [c.has("categories") for c in self.encoding] or [False] * len(self.names)
         if head.has("targets"):
-            self.beside(head.list("targets", str), columns, blocks(group, columns) if by_blocks else columns[group] if group else [])
+            self.beside(head, head.list("targets", str), columns, blocks(group, columns) if by_blocks else columns[group] if group else [])
         columns = {n: [c for c, k in zip(columns[n], known) if k] for n in used}
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
         self.sides = [side_of(c, limits == target) for c in columns[limits]] if limits else []
@@ -166,21 +178,24 @@ class Table:
         require(not head.has("exposure") or not head.has("offset") and all(e > 0 for e in self.offset), "an exposure isn't above 0, or there is an offset too")
         self.shifts = list(map(log, self.offset)) if head.has("exposure") else [0.0] * len(self.y)
         tails = [b"".join(map(bits, of)) for of in zip(*[c for c in (self.offset, self.errors, self.sides) if c], self.y)]
-        self.bytes = [b"".join(long_text(c) if t else bits(c) for c, t in zip(row, self.textual)) + tail for *row, tail in zip(*self.cells, tails)]
+        columns = [list(map(long_text if t else bits, cells)) for cells, t in zip(self.cells, self.textual)]
+        order = hashed_order(head, self.names, columns, tails) if self.whole is None else self.order
+        self.bytes = [b"".join(row) for row in zip(*[columns[k] for k in order], tails)]
         self.size, self.raw = list(map(abs, self.y)), self.y  # the model learns y, or what the offset misses; relative losses divide by |y|
         self.y = [y - o for o, y in zip(self.offset, self.y)] if head.has("offset") else self.y
         self.tails = list(map(long_text, self.groups)) or [b""] * len(self.y)
-    def beside(self, targets, columns, groups):
+    def beside(self, head, targets, columns, groups):
         """Lists the rows that have any target of the fit, by which roles are dealt: number in the file, bytes, end of the bytes for the group."""
         require(len(targets) > 1 and len(set(targets)) == len(targets) and set(targets) <= set(columns), "the table lacks a target of the fit")
         inputs = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
         inputs += [list(map(as_number, columns[n])) for n in targets]
         require(all(None not in cells for cells in inputs), "an input, or a target of the fit, has text")
-        textual, self.whole = self.textual + [False] * len(targets), []
-        for i, row in enumerate(zip(*inputs)):
-            if not all(map(isnan, row[len(self.names):])):
-                tail = long_text(as_text(groups[i])) if groups else b""
-                self.whole.append((i, b"".join(long_text(c) if t else bits(c) for c, t in zip(row, textual)), tail))
+        aimed = [i for i, row in enumerate(zip(*inputs[len(self.names):])) if not all(map(isnan, row))]
+        cells = [[long_text(column[i]) if t else bits(column[i]) for i in aimed] for column, t in zip(inputs, self.textual + [False] * len(targets))]
+        rests = [b"".join(row) for row in zip(*cells[len(self.names):])]
+        self.order = hashed_order(head, self.names, cells[:len(self.names)], rests)
+        rows = [b"".join(row) for row in zip(*[cells[k] for k in self.order], rests)]
+        self.whole = [(i, row, long_text(as_text(groups[i])) if groups else b"") for i, row in zip(aimed, rows)]
     def encode(self, prior):
         """Makes the inputs x. Refuses categories, and values that fill gaps, which don't follow from the prior rows."""
         made, names, self.one_hot = [], [], []

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
 
-from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, Sample, binomial, columns_of, dot, fixed_bound, holds, learnt_bound, named, near, numeral, require
+from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, Sample, binomial, columns_of, dot, fixed_bound, fnv, holds, learnt_bound, named, near, numeral, require
 
 
 def same(stored, own, unit, rounding=0):
@@ -101,13 +101,6 @@ def check_asked(head, t, table, scale, own):
         ("the roles", [test, calibration, ceil(prior("share", float) * left) if prior.has("share") else rows] == units[:3]),
     ):
         require(ok, f"the model and the options that it was fitted with disagree about {what}")
-
-
-def fnv(b):
-    h = 0xCBF29CE484222325
-    for byte in b:
-        h = (h ^ byte) * 0x100000001B3 % 2**64
-    return h
 
 
 def check_rows(head, arrays, table, roles, distances):

@@ -647,7 +647,7 @@ func TestTransforms(t *testing.T) {
 	}
 	for _, options := range [][2]string{{"evidence", "band"}, {"fitc", "scaled"}} { // a column of standard errors
 		o := krigo.Options{Data: krigo.Data{Target: "MEDV", NoiseColumn: "NOX", Inputs: []string{"RM", "DIS"}},
-			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: options[0], Inducing: 20},
+			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: options[0], Inducing: 12},
 			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Loss: options[1], Epsilon: 1}}
 		if options[0] == "evidence" {

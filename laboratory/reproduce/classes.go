@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
@@ -232,6 +233,55 @@ func classes(ctx context.Context, env Env) error {
 		}
 		line(env.Stdout, []string{d.name, fmt.Sprint(n.Sets), fmt.Sprint(n.None), fmt.Sprint(n.Wrong),
 			fmt.Sprintf("%.0f", classesDelta*float64(n.Sets-n.None)), fmt.Sprint(n.Control)})
+	}
+	return nil
+}
+
+// tryThree draws and fits a set of three classes. The certificate counts the rows whose most probable class is wrong.
+func (d classesDesign) tryThree(ctx context.Context, rng *rand.Rand, o krigo.Options, n *classesCount) error {
+	t, table, err := drawnThree(rng, d.rows)
+	if err != nil {
+		return err
+	}
+	n.Sets++
+	table, o, err = o.Kinds(table)
+	if err != nil {
+		return err
+	}
+	all, err := krigo.FitTargets(ctx, table, o.Data.Beside, o)
+	if err != nil {
+		if strings.Contains(err.Error(), "prior rows have the label") || len(o.Data.Beside) == 0 {
+			n.None++
+			return nil
+		}
+		return err
+	}
+	at := make([][]float64, classesPlaces)
+	for i := range at {
+		at[i] = []float64{float64(i)}
+	}
+	places, err := dataset.FromRows([]string{"x"}, at)
+	if err != nil {
+		return err
+	}
+	labels, err := all.PredictLabels(ctx, places, 0)
+	if err != nil {
+		return err
+	}
+	wrong := 0.
+	for i, p := range labels.Predictions {
+		class, err := strconv.ParseFloat(p.Label, 64)
+		if err != nil {
+			return err
+		}
+		wrong += (1 - t[i][int(class)]) / classesPlaces
+	}
+	c := all.Together.Certificate
+	if wrong > c.MeanBound+1e-9 {
+		n.Wrong++
+	}
+	if wrong > pacbayes.HoldOutBound(true, c.EmpiricalRisk, c.Rows, 0.5) {
+		n.Control++
 	}
 	return nil
 }
