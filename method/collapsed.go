@@ -80,16 +80,18 @@ func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 type PAC struct {
 	Inequality pacbayes.Inequality // KLBound or PinskerBound
 	Sparse
-	_       struct{} `help:"sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0"`
-	_       struct{} `help:"(exact) to 1 (VFE), or cv" rule:"by objective"`
-	Alpha   float64  `set:"alpha" value:"A" range:"0:1"` // α in D = αλ + σ_n²; if α is learnt, the first value
-	AlphaBy string   `set:"alpha" values:"learn"`
+	// Sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0 (exact)
+	// to 1 (VFE), or cv.
+	// Default: by objective.
+	Alpha   float64 `set:"alpha" value:"A" range:"0:1"` // α in D = αλ + σ_n²; if α is learnt, the first value
+	AlphaBy string  `set:"alpha" values:"learn"`        // learn: training changes α
+	// Sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac).
+	//
 	// Posterior names the posterior: objective (the objective's own), fitc (always α = 1) or free. With free, training
 	// goes on from the optimum with a free q(f_Z).
-	_         struct{} `help:"sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac)"`
-	Posterior string   `set:"posterior" value:"P" values:"objective fitc free" default:"objective"`
+	Posterior string `set:"posterior" value:"P" values:"objective fitc free" default:"objective"`
 	Steps
-	Solver string `set:"solver" values:"auto cholesky" default:"auto"`
+	Solver string `set:"solver" values:"auto cholesky" default:"auto"` // auto is cholesky
 }
 
 var _ Method = PAC{}
@@ -130,7 +132,7 @@ func (m Collapsed) Bind(t Task) Problem {
 
 // PowerEP is PEP with a chosen α.
 type PowerEP struct {
-	Alpha float64 `set:"alpha" range:"0:1"`
+	Alpha float64 `set:"alpha" range:"0:1"` // α in D = αλ + σ_n², above 0
 	Sparse
 	Ended
 	Steps

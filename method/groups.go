@@ -19,8 +19,8 @@ type Use struct {
 
 // Steps holds the settings of training with all rows in every step.
 type Steps struct {
-	Optimizer string `set:"optimizer" values:"lbfgs mma" default:"lbfgs" for:"training"`
-	Epochs    int    `set:"epochs" range:"1:1000000" for:"training"`
+	Optimizer string `set:"optimizer" values:"lbfgs mma" default:"lbfgs" for:"training"` // see Batched
+	Epochs    int    `set:"epochs" range:"1:1000000" for:"training"`                     // see Batched
 }
 
 // Descent returns how to minimise with these settings.
@@ -28,18 +28,18 @@ func (s Steps) Descent() Descent { return Batched{Optimizer: s.Optimizer, Epochs
 
 // Batched holds the settings of training with all rows in every step, or with a batch of rows.
 type Batched struct {
-	_            struct{} `help:"lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free)"`
-	_            struct{} `rule:"lbfgs; adam for svgp, batches, renyi above 2,000 rows"`
-	Optimizer    string   `set:"optimizer" value:"O" values:"lbfgs mma adam sgd" for:"training"`
-	_            struct{} `help:"most passes over the rows; an evaluation of lbfgs or mma is a pass"`
-	_            struct{} `rule:"lbfgs, mma 1,000; adam 3,000 steps, nearest 500 to 900"`
-	Epochs       int      `set:"epochs" value:"E" range:"1:1000000" for:"training"`
-	_            struct{} `help:"adam, sgd: rows in a batch"`
-	_            struct{} `rule:"1,000; nearest, batches nearest 256; renyi, evidence on uniform ones 1,024"`
-	Batch        int      `set:"batch" value:"B" range:"1:" for:"training"`
-	_            struct{} `help:"adam, sgd: learning rate of the first step, which falls to a hundredth"`
-	_            struct{} `rule:"adam 0.02, nearest, batches nearest 0.05, free 0.001, sgd 0.1"`
-	LearningRate float64  `set:"learning-rate" value:"R" range:"0:10" for:"training"`
+	// lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free).
+	// Default: lbfgs; adam for svgp, batches, renyi above 2,000 rows.
+	Optimizer string `set:"optimizer" value:"O" values:"lbfgs mma adam sgd" for:"training"`
+	// Most passes over the rows; an evaluation of lbfgs or mma is a pass.
+	// Default: lbfgs, mma 1,000; adam 3,000 steps, nearest 500 to 900.
+	Epochs int `set:"epochs" value:"E" range:"1:1000000" for:"training"`
+	// adam, sgd: rows in a batch.
+	// Default: 1,000; nearest, batches nearest 256; renyi, evidence on uniform ones 1,024.
+	Batch int `set:"batch" value:"B" range:"1:" for:"training"`
+	// adam, sgd: learning rate of the first step, which falls to a hundredth.
+	// Default: adam 0.02, nearest, batches nearest 0.05, free 0.001, sgd 0.1.
+	LearningRate float64 `set:"learning-rate" value:"R" range:"0:10" for:"training"`
 }
 
 // OnBatches says whether a step takes a batch of rows.
@@ -67,9 +67,10 @@ func (b Batched) batches(nearest bool) *Batches {
 // rows, random batches can't resolve lengthscales that all rows together can.
 type Local struct {
 	Batched
-	_       struct{} `help:"uniform (every row once an epoch); renyi, evidence: or nearest"`
-	_       struct{} `help:"(a random row and the rows nearest to it)" rule:"nearest if allowed"`
-	Batches string   `set:"batches" value:"HOW" values:"uniform nearest" for:"training"`
+	// uniform (every row once an epoch); renyi, evidence: or nearest (a random row and the rows
+	// nearest to it).
+	// Default: nearest if allowed.
+	Batches string `set:"batches" value:"HOW" values:"uniform nearest" for:"training"`
 }
 
 // Complete fills in the kind of batches, unless the optimiser isn't chosen yet. In that case the number of rows decides
@@ -89,27 +90,27 @@ func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "unifo
 // error of the starting kernel needs. The rule theory takes as many as Yue & Kontar's Theorem 2 needs at the starting
 // kernel, which is se or, for one input, matern32 or matern52.
 type Sparse struct {
-	_            struct{} `help:"inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or"`
-	_            struct{} `help:"theory (a theorem) choose their number"`
-	Inducing     int      `set:"inducing" value:"M" range:"1:" rule:"by objective and rows"`
-	InducingBy   string   `set:"inducing" values:"none auto theory" zero:"none"`
-	_            struct{} `help:"where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random"`
-	_            struct{} `values:"kmeans greedy kdpp random" default:"kmeans" for:"training"`
-	InducingInit string   `set:"inducing-init" value:"HOW"`
-	_            struct{} `help:"keep the inducing inputs where they start"`
-	FixInducing  bool     `set:"fix-inducing" for:"training"`
+	// Inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem)
+	// choose their number.
+	// Default: by objective and rows.
+	Inducing   int    `set:"inducing" value:"M" range:"1:"`
+	InducingBy string `set:"inducing" values:"none auto theory" zero:"none"` // a rule for the number
+	// Where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random.
+	InducingInit string `set:"inducing-init" value:"HOW" values:"kmeans greedy kdpp random" default:"kmeans" for:"training"`
+	// Keep the inducing inputs where they start.
+	FixInducing bool `set:"fix-inducing" for:"training"`
 }
 
 // Ended says which posterior a sparse GP gets: the objective's own posterior, or always fitc (α = 1).
 type Ended struct {
-	Posterior string `set:"posterior" values:"objective fitc" default:"objective"`
+	Posterior string `set:"posterior" values:"objective fitc" default:"objective"` // see PAC
 }
 
 // Solved says how a full GP is solved. nearest predicts each row from the nearest training rows, and can't train.
 type Solved struct {
-	_      struct{} `help:"full GP: cholesky; cg and nearest (batches, --fix-parameters, labels, counts),"`
-	_      struct{} `help:"certified only with --prior informed"`
-	Solver string   `set:"solver" value:"S" values:"auto cholesky cg nearest" default:"auto"`
+	// Full GP: cholesky; cg and nearest (batches, --fix-parameters, labels, counts), certified only
+	// with --prior informed.
+	Solver string `set:"solver" value:"S" values:"auto cholesky cg nearest" default:"auto"`
 }
 
 // checkSteps reports an optimiser that can't train by conjugate gradients.
@@ -122,7 +123,8 @@ func (s Solved) checkSteps(optimizer string, use Use) (wrong settings.Faults) {
 // MAP says which prior density the hyperparameters have. weak is a wide density of lengthscales and noise variance.
 // Training then finds the mode of their posterior.
 type MAP struct {
-	_          struct{} `help:"evidence, nearest: a weak prior density of lengthscales and noise; training finds the"`
-	_          struct{} `help:"posterior's mode" rule:"weak, or none"`
-	Hyperprior string   `set:"hyperprior" value:"H" values:"none weak" default:"none" for:"training"`
+	// evidence, nearest: a weak prior density of lengthscales and noise; training finds the
+	// posterior's mode.
+	// Default: weak, or none.
+	Hyperprior string `set:"hyperprior" value:"H" values:"none weak" default:"none" for:"training"`
 }

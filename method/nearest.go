@@ -69,17 +69,18 @@ var costs = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "
 // for rows in memory. Q predicts a row by the exact GP of the nearest rows. A prediction uses more rows than training
 // does.
 type Nearest struct {
-	_          struct{} `help:"nearest: in training, predict each row from this many neighbours"`
-	Neighbours int      `set:"neighbours" value:"M" range:"1:512" rule:"64"` // time grows with the cube of M
-	_          struct{} `help:"nearest: the cost of a prediction: density (its logarithm), squared, crps, loss"`
-	_          struct{} `help:"(the certified loss)"`
-	Term       string   `set:"term" value:"T" values:"density squared crps loss" default:"density"`
-	_          struct{} `help:"nearest: neighbours among all other rows (loo), or among earlier rows in a random order"`
-	_          struct{} `help:"(vecchia)"`
-	Form       string   `set:"form" value:"F" values:"loo vecchia" default:"loo"`
+	// nearest: in training, predict each row from this many neighbours.
+	// Default: 64.
+	Neighbours int `set:"neighbours" value:"M" range:"1:512"` // time grows with the cube of M
+	// nearest: the cost of a prediction: density (its logarithm), squared, crps, loss (the
+	// certified loss).
+	Term string `set:"term" value:"T" values:"density squared crps loss" default:"density"`
+	// nearest: neighbours among all other rows (loo), or among earlier rows in a random order
+	// (vecchia).
+	Form string `set:"form" value:"F" values:"loo vecchia" default:"loo"`
 	Batched
 	MAP
-	Solver string `set:"solver" values:"auto nearest" default:"auto"`
+	Solver string `set:"solver" values:"auto nearest" default:"auto"` // auto is nearest
 
 	// Searches is how often training searches for neighbours, each time with its current lengthscales. The first search
 	// is at the start. Later searches are closest together at first, when lengthscales move most. 0 means 3, and 2

@@ -71,19 +71,19 @@ func Anneals() map[string]func(share float64) float64 {
 }
 
 // Renyi is the α-ELBO of the Rényi GP (Yue and Kontar), which bounds the evidence. At α = 0 it equals the evidence
-// and has no inducing inputs. At α = 1 it is vfe's bound.
+// and has no inducing inputs. At α = 1 it is vfe's bound. If Alpha is nil and AlphaBy isn't cv, α falls during training,
+// as in Algorithm 1 of "Optimize to Generalize in Gaussian Processes".
 type Renyi struct {
 	Sparse
-	// Alpha is a fixed α: 0 is the exact GP, 1 is variational inference (vfe). If it is nil and AlphaBy isn't cv, α
-	// falls during training, as in Algorithm 1 of "Optimize to Generalize in Gaussian Processes".
-	Alpha   *float64  `set:"alpha"`
-	AlphaBy string    `set:"alpha" values:"cv"`
-	_       struct{}  `help:"renyi: the α that --alpha cv chooses from by predictions for left-out thirds"`
-	_       struct{}  `value:"LIST" values:"0 0.25 0.5 0.75 1" rule:"0,0.25,0.5,0.75,1"`
-	Alphas  []float64 `set:"alphas" for:"training"`
-	_       struct{}  `help:"renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine,"`
-	_       struct{}  `help:"geometric; none: --alpha stays"`
-	Anneal  string    `set:"anneal" value:"HOW" values:"linear cosine geometric none" rule:"linear" for:"training"`
+	Alpha   *float64 `set:"alpha"`             // a fixed α: 0 is the exact GP, 1 is variational inference (vfe)
+	AlphaBy string   `set:"alpha" values:"cv"` // cv: left-out thirds choose among Alphas
+	// renyi: the α that --alpha cv chooses from by predictions for left-out thirds.
+	// Default: 0,0.25,0.5,0.75,1.
+	Alphas []float64 `set:"alphas" value:"LIST" values:"0 0.25 0.5 0.75 1" for:"training"`
+	// renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine,
+	// geometric; none: --alpha stays.
+	// Default: linear.
+	Anneal string `set:"anneal" value:"HOW" values:"linear cosine geometric none" for:"training"`
 	Local
 	Solved
 	// Evidence says that this is the evidence on batches: α is 0 throughout, and Q is the Q of the full GP.

@@ -287,9 +287,8 @@ func TestOwnFlag(t *testing.T) {
 	}
 	type own struct {
 		method.Evidence
-		_     struct{} `help:"which way"`
-		Way   string   `set:"way" values:"left right" default:"left" for:"training"`
-		Twice bool     `set:"twice" tier:"everyday" help:"both ways"`
+		Way   string `set:"way" values:"left right" default:"left" for:"training" help:"which way"`
+		Twice bool   `set:"twice" tier:"everyday" help:"both ways"`
 	}
 	method.Register(method.Kind{Name: "own", Size: method.FullOnly, Method: own{}})
 	workplace(t)

@@ -104,7 +104,8 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 			case "kernel":
 				// Kernels of categories need a column, so that their names alone are no values.
 				alone := slices.DeleteFunc(kernel.Names(), func(name string) bool { return kernel.Check(name) != nil })
-				flag.values, flag.help = append(slices.Clip(alone), "auto"), strings.Join(alone, ", ")+flag.help
+				flag.values = append(slices.Clip(alone), "auto")
+				flag.help = strings.Replace(flag.help, "names of package kernel", strings.Join(alone, ", "), 1)
 			case "loss":
 				flag.values = texts(pacbayes.Losses())
 			case "bound":

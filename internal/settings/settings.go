@@ -1,21 +1,28 @@
-// Package settings reads settings from the tags of a struct's fields, so that each setting is described in one place:
+// Package settings reads settings from the comments and tags of a struct's fields, so that each setting is described
+// in one place:
 //
-//	_    struct{} `help:"which rows a row is predicted from"`
-//	Form string   `set:"form" value:"F" values:"loo vecchia" default:"loo"`
+//	// Rows that a row is predicted from: all others, or earlier ones.
+//	// Default: by the number of rows.
+//	Form string `set:"form" value:"F" values:"loo vecchia"` // see Vecchia 1988
 //
-// A blank field holds tags for the next named field, if they don't fit on its line. The tags are
+// The first paragraph of the comment above a field is the setting's help. The help is "rows that a row is predicted
+// from: all others, or earlier ones": a full stop at the end goes, and so does the capital letter at the beginning,
+// unless another one follows it. Two kinds of lines end that paragraph, and aren't part of the help. A line that begins
+// with "Default:" says what decides the default. A line that begins with "Takes" describes the range, for errors.
+// Further paragraphs, and a comment behind the field, are for readers of the code. If several structs have a setting,
+// one of them has its help, and the fields of the others have a comment behind them.
+//
+// A program can't read its own comments, so that go generate writes them to words.json. A module of somebody else has
+// tags for them: help, rule for the default, and want for the range. The other tags are
 //
 //	set      the setting's name, without the dashes of its flag
 //	value    the placeholder for the value in help, for example F in --form F
 //	values   the words that the setting takes
 //	range    the least and the largest number: 1:512, or 0:<1 for numbers below 1; 0 stands for the default
-//	want     a description of the range, for errors
 //	default  the value that replaces zero
-//	rule     a description of the default, if something else decides it
 //	tier     everyday, if help always shows the setting
 //	for      training, if only training uses the setting; fit, if only training that ends with a model uses it
 //	zero     the word that the number 0 stands for
-//	help     a line of help; several lines are joined
 //
 // A setting may have two fields. One holds numbers. The other, whose name ends in By, holds words that replace a
 // number. Fields of embedded structs count as the struct's own. Several structs may have a setting with the same name.
@@ -24,6 +31,8 @@ package settings
 
 import (
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -33,11 +42,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Setting holds what the tags of one setting say.
+// Setting holds what the comment and the tags of one setting say.
 type Setting struct {
 	Name, Value, Default, Rule, Help, For string
 	Values                                []string
@@ -51,6 +59,27 @@ type Setting struct {
 	want  string
 	index []int
 }
+
+// word holds what the comment above a setting's field says: its help, the rule for its default, and the numbers that
+// the setting takes.
+type word struct {
+	Help string `json:"help,omitzero"`
+	Rule string `json:"rule,omitzero"`
+	Want string `json:"want,omitzero"`
+}
+
+//go:generate env UPDATE_SNAPSHOTS=1 go test -run=^TestWords$ .
+
+//go:embed words.json
+var wordsJSON []byte
+
+// words returns the words of krigo's own settings, by type and field.
+var words = sync.OnceValue(func() (all map[string]map[string]word) {
+	if err := json.Unmarshal(wordsJSON, &all); err != nil {
+		panic(fmt.Sprintf("words.json: %v", err))
+	}
+	return all
+})
 
 // known holds the settings of each type that was asked for. A start of krigo asks for each of them many times.
 var known sync.Map
@@ -66,30 +95,30 @@ func Of(v any) []Setting {
 }
 
 func of(t reflect.Type, index []int) (all []Setting) {
-	var tags []reflect.StructTag
-	get := func(key string) string {
-		texts := lists.Of(tags, func(tag reflect.StructTag) string { return tag.Get(key) })
-		return strings.Join(lists.If(texts, func(text string) bool { return text != "" }), " ")
-	}
+	said := words()[t.PkgPath()+"."+t.Name()]
 	for i := range t.NumField() {
 		f := t.Field(i)
 		at := append(slices.Clone(index), i)
 		_, is := f.Tag.Lookup("set")
 		switch {
-		case f.Name == "_":
-			tags = append(tags, f.Tag)
 		case is:
-			tags = append(tags, f.Tag)
-			s := Setting{Name: get("set"), Value: get("value"), Default: get("default"), Rule: get("rule"), Help: get("help"),
-				Values: strings.Fields(get("values")), Everyday: get("tier") == "everyday", For: get("for"), Field: f.Name,
-				Type: f.Type, zero: get("zero"), want: get("want"), index: at}
-			s.least, s.most, _ = strings.Cut(get("range"), ":")
-			all, tags = append(all, s), nil
+			all = append(all, settingOf(f, at, said[f.Name]))
 		case f.Anonymous && f.Type.Kind() == reflect.Struct:
 			all = append(all, of(f.Type, at)...)
 		}
 	}
 	return all
+}
+
+// settingOf returns the setting in a field. said is what the comment above the field says.
+func settingOf(f reflect.StructField, index []int, said word) Setting {
+	get := f.Tag.Get
+	s := Setting{Name: get("set"), Value: get("value"), Default: get("default"), For: get("for"),
+		Help: cmp.Or(get("help"), said.Help), Rule: cmp.Or(get("rule"), said.Rule), want: cmp.Or(get("want"), said.Want),
+		Values: strings.Fields(get("values")), Everyday: get("tier") == "everyday", Field: f.Name, Type: f.Type,
+		zero: get("zero"), index: index}
+	s.least, s.most, _ = strings.Cut(get("range"), ":")
+	return s
 }
 
 // Merge merges the settings of several structs that have the same name. They are in the order in which their names

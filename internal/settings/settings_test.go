@@ -12,9 +12,7 @@ import (
 )
 
 type group struct {
-	_    struct{} `help:"rows"`
-	_    struct{} `help:"and columns" rule:"many"`
-	Rows int      `set:"rows" value:"N" range:"1:9" for:"training"`
+	Rows int `set:"rows" value:"N" range:"1:9" for:"training" help:"rows and columns" rule:"many"`
 	By   string
 }
 

@@ -8,11 +8,11 @@ import (
 )
 
 // Shrunk trains a full GP by the evidence, minus ½ S times the sum of the squared log-parameters of its kernel. S is
-// a setting that only this method has. The settings of its minimiser are settings that other methods have too.
+// a setting that only this method has. The settings of its minimiser are settings that other methods have too. The help
+// of krigo's own settings is the comment above their fields. The help of another module's settings is a tag.
 type Shrunk struct {
 	method.Steps
-	_      struct{} `help:"shrunk: how strongly the kernel's log-parameters are drawn to 0"`
-	Shrink float64  `set:"shrink" value:"S" range:"0:1000" default:"1" for:"training"`
+	Shrink float64 `set:"shrink" value:"S" range:"0:1000" default:"1" for:"training" help:"shrunk: draws log-parameters to 0"`
 }
 
 // Bind implements method.Method.
