@@ -230,7 +230,7 @@ func compare(w io.Writer, old, now file, own bool) []string {
 			continue
 		}
 		for _, v := range judge(old.Tables[at], r, skip) {
-			word := "better "
+			word := "changed"
 			if v.worse {
 				word = "WORSE  "
 			}
