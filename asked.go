@@ -139,8 +139,7 @@ func checkAsked(m *model.Model, columns []string) error {
 		{o.Data.otherTransform(m.Scaling.Transform), "the target's transform"},
 		{temper > 0 && !slices.Contains(o.Prior.Temper, temper),
 			"the factor of the prior's covariance"},
-		{m.Certificate != nil && m.Group == "" && o.Promise.Population == "" && m.Undecided() != "",
-			"the rows that the promise is for"},
+		{m.Ignores(o.Promise.Population), "the rows that the promise is for"},
 	} {
 		if part.differs {
 			return other(part.name)

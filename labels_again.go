@@ -38,6 +38,11 @@ func LoadLabels(path string) (p *CertifiedLabels, checksum string, err error) {
 
 func labelsOf(text string) (*CertifiedLabels, error) {
 	p := &CertifiedLabels{}
+	if json.Unmarshal([]byte(text), &p.file) == nil && json.Unmarshal([]byte(text), p) == nil && p.Kind == "" &&
+		p.Certificate != nil {
+		return nil, errors.New("it is a certificate of predicted numbers, which is made again from its rows: certify them by " +
+			"--predictions, with the same flags")
+	}
 	if json.Unmarshal([]byte(text), &p.file) != nil || json.Unmarshal([]byte(text), p) != nil || p.Kind != "classes" ||
 		p.Version != 1 || p.Certificate == nil {
 		return nil, errors.New("it is no certificate of labels that krigo certify --predictions --out wrote, or of a " +

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -77,9 +78,33 @@ func TestLabelsAgain(t *testing.T) {
 
 	for _, forged := range [][2]string{{`"kind":"classes"`, `"kind":"numbers"`}, {`"version":1`, `"version":2`},
 		{`"delta":0.01,"classes"`, `"delta":0.02,"classes"`}, {`{`, `[`},
-		{`"target":"kind"`, `"target":""`}} {
+		{`"target":"kind"`, `"target":""`}, {`"rows":90,"delta"`, `"rows":1099511627776,"delta"`}} {
 		altered := strings.Replace(string(text), forged[0], forged[1], 1)
 		must.Not(t, altered == string(text), "%s isn't in the file", forged[0])
 		must.Refuse(load(altered))(t, path)
+	}
+}
+
+// TestLabelsClaim: a file whose counts contradict one another is refused before work that grows with them.
+func TestLabelsClaim(t *testing.T) {
+	read := must.Get(files.CSV{From: strings.NewReader("kind,p_a,p_b\n" + strings.Repeat("a,.9,.1\na,.4,.6\nb,.2,.8\n", 30)),
+		As: dataset.Reading{}.Every()}.Read())(t)
+	costs := &krigo.Costs{Classes: []string{"a", "b"}, Costs: [][]float64{{0, 1}, {2, 0}}}
+	made := must.Get(krigo.CertifyLabels(t.Context(), read, krigo.LabelOptions{Target: "kind", Probabilities: "p_",
+		Costs: costs, LabelTerms: pacbayes.LabelTerms{Statements: []string{"error", "brier", "calibration"}}}))(t)
+	path := filepath.Join(t.TempDir(), "labels.json")
+	for _, n := range []int{9_000_000, 1 << 40} {
+		for _, matrix := range []bool{false, true} {
+			c := *made.Certificate
+			if c.Rows += n; matrix {
+				c.Confusion = [][]int{{c.Confusion[0][0] + n, c.Confusion[0][1]}, c.Confusion[1]}
+			}
+			forged := *made
+			forged.Certificate = &c
+			must.Do(t, os.WriteFile(path, must.Get(json.Marshal(forged))(t), 0o600))
+			begun := time.Now()
+			_, _, err := krigo.LoadLabels(path)
+			must.Not(t, err == nil || time.Since(begun) > time.Second, "%d rows: %v after %v", n, err, time.Since(begun))
+		}
 	}
 }

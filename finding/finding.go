@@ -173,7 +173,7 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 		text = after[end:]
 		switch verb {
 		case "s":
-			b.WriteString(oneLine(name()))
+			b.WriteString(spelling.Escaped(name()))
 		case "n":
 			b.WriteString(cautious.Name(name()))
 		case "q":
@@ -228,19 +228,6 @@ func first[T any](of *[]T, missing *bool) (v T) {
 	}
 	v, *of = (*of)[0], (*of)[1:]
 	return v
-}
-
-// oneLine writes unprintable characters as escapes.
-func oneLine(text string) string {
-	var b strings.Builder
-	for _, c := range text {
-		if unicode.IsPrint(c) || c == '\u00a0' || c == '\u202f' {
-			b.WriteRune(c)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRune(c), "'"))
-		}
-	}
-	return b.String()
 }
 
 // Told is a finding with its severity, for JSON that other programs read.

@@ -221,7 +221,7 @@ func TestContextIsChecked(t *testing.T) {
 		"share":  func(x *model.Context) { x.MeanRisk /= 2 },
 		"mae":    func(x *model.Context) { x.MAE = 2 * x.RMSE },
 		"risk":   func(x *model.Context) { x.MeanRisk = 2 },
-		"reason": func(x *model.Context) { x.LinearReason = "\x1b[2J" },
+		"reason": func(x *model.Context) { x.LinearReason = "it is secret" },
 		"error":  func(x *model.Context) { x.Linear.RMSE = -1 },
 	} {
 		x := *m.Context

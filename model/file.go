@@ -18,6 +18,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/posterior"
@@ -310,14 +312,22 @@ func load[T any](path string, decode func(raw []byte) (T, error)) (m T, err erro
 	return read, nil
 }
 
-// brief shortens an error about a file, because a name in the file may have any length.
+// Brief returns an error about a file on one short line, because a text in the file may have any length and any
+// characters.
+func Brief(err error) error {
+	if err == nil {
+		return nil
+	}
+	return brief{err}
+}
+
 type brief struct{ error }
 
 func (e brief) Unwrap() error { return e.error }
 
 func (e brief) Error() string {
 	const most = 1000
-	text := e.error.Error()
+	text := spelling.Escaped(e.error.Error())
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + " …"
 	}
@@ -325,11 +335,7 @@ func (e brief) Error() string {
 }
 
 func decode(raw []byte) (_ *Model, err error) {
-	defer func() {
-		if err != nil {
-			err = brief{err}
-		}
-	}()
+	defer func() { err = Brief(err) }()
 	if len(raw) < len(Magic) || string(raw[:len(Magic)]) != Magic {
 		if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
 			return nil, errors.New("this is JSON, such as a certificate of other predictions, not a model file")
@@ -356,7 +362,7 @@ func decode(raw []byte) (_ *Model, err error) {
 	}
 	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
 	var h header
-	headerErr := json.Unmarshal(raw[prefix:prefix+hl], &h)
+	headerErr := strict.Unmarshal(raw[prefix:prefix+hl], &h, named...)
 	size := prefix + hl
 	if headerErr == nil {
 		for _, a := range h.Arrays {

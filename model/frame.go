@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -22,6 +22,10 @@ const (
 	prefix    = len(Magic) + 4 + 4
 	maxHeader = 1 << 28
 )
+
+// named are the keys of a header whose texts are names, findings or options. Whatever prints these quotes them.
+var named = []string{"inputs", "target", "targets", "classes", "kinds", "reading", "encoding", "columns", "name", "by",
+	"offset", "exposure", "censored", "noise_column", "group", "terms", "subject", "notices", "fitted", "source"}
 
 // several is the version of files that hold a model file for each target of a fit. It is far from the versions of one
 // model's file.
@@ -83,7 +87,7 @@ func opened(raw []byte) (h severalHeader, files []byte, err error) {
 		return h, nil, err
 	}
 	files = body[uint64(prefix)+n:]
-	if err := json.Unmarshal(raw[prefix:uint64(prefix)+n], &h); err != nil {
+	if err := strict.Unmarshal(raw[prefix:uint64(prefix)+n], &h, named...); err != nil {
 		return h, nil, fmt.Errorf("the header of the file of models can't be read: %w", err)
 	}
 	left := len(files)

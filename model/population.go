@@ -79,6 +79,11 @@ func (m *Model) Undecided() string {
 	return ""
 }
 
+// Ignores says whether a certificate ignores a tie that these options, with this population, make krigo ask about.
+func (m *Model) Ignores(population string) bool {
+	return m.Certificate != nil && m.Group == "" && population == "" && m.Undecided() != ""
+}
+
 // SetTies stores what ties rows together. same says that the promise is only about known units. If same is false and
 // Undecided gives a reason, SetTies removes the certificate for that reason.
 func (m *Model) SetTies(ties []Tie, same bool) {

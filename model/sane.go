@@ -2,12 +2,11 @@ package model
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/faults"
@@ -20,7 +19,7 @@ import (
 // or prints it needn't check again. Verify checks what only the data can show.
 func (m *Model) sane() error {
 	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves, m.saneTerms,
-		m.saneCertificate, m.saneBounds, m.saneContext, m.saneMisses} {
+		m.saneCertificate, m.saneBounds, m.saneContext, m.saneMisses, m.saneTest} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -49,38 +48,23 @@ func (m *Model) saneNames() error {
 	return nil
 }
 
-// saneWords returns an error for impossible findings and ties, and for texts with control characters, which terminals
-// obey.
+// saneWords returns an error for impossible findings and ties, and for a certificate that ignores a tie.
 func (m *Model) saneWords() error {
-	for i, f := range m.Findings { // findings escape control characters themselves
+	for i, f := range m.Findings {
 		if err := f.Check(); err != nil {
 			return fmt.Errorf("the model file's findings[%d]: %w", i, err)
 		}
 	}
-	words := []string{m.CertificateReason, m.Source, m.Objective, m.Training.Stopped}
-	if c := m.Certificate; c != nil {
-		if c.Promise != nil {
-			words = append(words, c.Promise.Reason)
-		}
-		for _, s := range c.Slices {
-			words = append(words, s.Reason)
-		}
-	}
 	for _, t := range m.Ties {
-		words = append(append(words, t.Kind), t.Columns...)
-		if len(t.Columns) == 0 && slices.Contains([]string{"column", "place", "time", setting}, t.Kind) {
-			return fmt.Errorf("the model file's tie of the kind %s names no column", t.Kind)
-		}
-		for _, share := range []*float64{t.Known, t.New, t.Low, t.High} {
-			if t.Units < 2 || t.Rows < t.Units || share != nil && !(0 <= *share && *share <= 1+1e-9) {
-				return fmt.Errorf("the model file's tie of the kind %s has impossible numbers", t.Kind)
-			}
+		if err := t.check(m.Target); err != nil {
+			return fmt.Errorf("the model file's tie of the kind %.40q %w", t.Kind, err)
 		}
 	}
-	for _, text := range words {
-		if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
-			return errors.New("the model file's words have control characters")
-		}
+	var fitted struct{ Promise struct{ Population string } }
+	_ = json.Unmarshal(m.Fitted, &fitted) // checkAsked refuses other options
+	if m.Ignores(fitted.Promise.Population) || m.Certificate != nil && m.ByUnits() && m.Ties != nil {
+		return errors.New("the model file's ties contradict its certificate: the options don't say which rows the promise " +
+			"is about")
 	}
 	return nil
 }
@@ -327,6 +311,25 @@ func (m *Model) saneContext() error {
 	}
 	if !ok {
 		return errors.New("the model file's context can't come from its certified rows")
+	}
+	return nil
+}
+
+// saneTest returns an error if test figures are impossible, or of another number of rows than the file's test rows.
+func (m *Model) saneTest() error {
+	t := m.Test
+	if t == nil {
+		return nil
+	}
+	rows := cmp.Or(m.Counts[dataset.Test], t.Rows)
+	shares := []float64{t.GibbsRisk, t.MeanRisk, t.Coverage95}
+	counted := 0
+	for _, n := range t.PIT {
+		counted += max(n, 0)
+	}
+	if rows < 1 || t.Rows != rows || counted > rows || !(t.MSE >= 0 && t.RMSERaw >= 0) || slices.Min(shares) < 0 ||
+		slices.Max(shares) > 1+1e-9 {
+		return errors.New("the model file's test figures can't be those of its test rows")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -34,6 +35,30 @@ type Tie struct {
 	// In half of the units, the share New lies between Low and High.
 	Low  *float64 `json:"new_low,omitempty"`
 	High *float64 `json:"new_high,omitempty"`
+}
+
+// kinds has the kinds of ties, with the least and the largest number of columns that they name.
+var kinds = map[string][2]int{"column": {1, 1}, "pair": {2, 2}, "order": {0, 0}, "time": {1, 1}, "place": {2, 2},
+	"copies": {0, 0}, setting: {1, math.MaxInt}}
+
+// check returns an error if no model of the target has the tie. Ties name any columns of the table, not only inputs.
+func (t Tie) check(target string) error {
+	most, known := kinds[t.Kind]
+	names := slices.Sorted(slices.Values(t.Columns))
+	ok := true
+	for _, share := range []*float64{t.Known, t.New, t.Low, t.High} {
+		ok = ok && (share == nil || 0 <= *share && *share <= 1+1e-9)
+	}
+	switch {
+	case !known:
+		return errors.New("is unknown")
+	case len(names) < most[0] || len(names) > most[1] || len(slices.Compact(names)) < len(t.Columns) ||
+		slices.Contains(names, target) || slices.Contains(names, ""):
+		return fmt.Errorf("can't be of the columns %s", spelling.Quoted(t.Columns, mostSaid))
+	case t.Units < 2 || t.Rows < t.Units || !ok:
+		return errors.New("has impossible numbers")
+	}
+	return nil
 }
 
 // Near says whether two measurements are of the same tie. Their figures may differ by .01, as a quick fit on another

@@ -66,13 +66,14 @@ func (m *Model) verifyContext(again *Context) string {
 		again = &Context{}
 	}
 	a, b := again.numbers(m.Scaling.TargetScale), stored.numbers(m.Scaling.TargetScale)
-	same := again.LinearReason == stored.LinearReason
+	const what = "context (RMSE, R², other predictors) differs: "
 	for i := range a {
-		same = same && math.Abs(a[i]-b[i]) <= sameFigure*math.Max(1, math.Abs(b[i]))
+		if !(math.Abs(a[i]-b[i]) <= sameFigure*math.Max(1, math.Abs(b[i]))) {
+			return what + fmt.Sprintf("a figure is %v, and the stored figure is %v", a[i], b[i])
+		}
 	}
-	if !same {
-		return fmt.Sprintf("context (RMSE, R², other predictors) differs: its RMSE is %.9g, the stored RMSE is %.9g",
-			again.RMSE, stored.RMSE)
+	if again.LinearReason != stored.LinearReason {
+		return what + "why there is no linear model"
 	}
 	return ""
 }

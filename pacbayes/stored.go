@@ -68,14 +68,37 @@ func (p *pool) take(field string, rows, wrong int, each func(i int)) {
 	p.right = p.right[rows-wrong:]
 }
 
+// counted returns an error if the counts of c don't add up. It takes no time that grows with a count.
+func (c *Labels) counted() error {
+	left := min(c.Rows, mostStored)
+	for i, counts := range c.Confusion {
+		for j, n := range counts {
+			if n < 0 || n > left || len(counts) != len(c.Classes) || len(c.Confusion) != len(counts) {
+				return fmt.Errorf("confusion[%d][%d] is %d, in a matrix of %d classes", i, j, n, len(c.Classes))
+			}
+			left -= n
+		}
+	}
+	if left != 0 {
+		return fmt.Errorf("rows is %d, but the confusion matrix has %d", c.Rows, min(c.Rows, mostStored)-left)
+	}
+	all := cmp.Or(c.Groups, c.Rows)
+	for i, s := range c.Statements {
+		if s.Of == "" && s.Rows != all {
+			return fmt.Errorf("statements[%d] is of %d rows, not of %d", i, s.Rows, all)
+		}
+	}
+	return nil
+}
+
 // rows returns rows with the counts of c. Their scores are 0 or 1, and their probabilities are the means of their bins.
 func (c *Labels) rows(positive string) (*Labelled, error) {
 	l := &Labelled{Classes: c.Classes, stored: c}
+	if err := c.counted(); err != nil {
+		return nil, err
+	}
 	for i, counts := range c.Confusion {
 		for j, n := range counts {
-			if n < 0 || n > min(mostStored, c.Rows)-len(l.Truth) || len(counts) != len(c.Classes) || len(c.Confusion) != len(counts) {
-				return nil, fmt.Errorf("confusion[%d][%d] is %d, in a matrix of %d classes", i, j, n, len(c.Classes))
-			}
 			l.Truth = append(l.Truth, slices.Repeat([]int{i}, n)...)
 			l.Predicted = append(l.Predicted, slices.Repeat([]int{j}, n)...)
 		}
@@ -111,8 +134,8 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 		wrong := math.Round((1 - math.Min(math.Max(bin.Right, 0), 1)) * float64(bin.Rows))
 		bins.take(fmt.Sprintf("bins[%d]", b), bin.Rows, int(wrong), func(i int) { l.Probabilities[i] = p })
 	}
-	if l.Slices != nil && len(kinds.right)+len(kinds.wrong) > 0 {
-		kinds.err = errors.New("slices: they lack rows of the confusion matrix")
+	if l.Slices != nil && len(kinds.right)+len(kinds.wrong) > 0 || c.Bins != nil && len(bins.right)+len(bins.wrong) > 0 {
+		kinds.err = cmp.Or(kinds.err, errors.New("slices or bins: they lack rows of the confusion matrix"))
 	}
 	return l, cmp.Or(answered.err, flagged.err, kinds.err, bins.err)
 }

@@ -71,7 +71,7 @@ func (r *maker) compared() {
 		all, counted = append(all, r.scored(s)), counted || s.role == dataset.Certified
 	}
 	if t := r.m.Test; t != nil && len(r.samples) == 0 {
-		s := blank("this model", count(t.Rows, "test row"))
+		s := blank("this model", count(t.Rows, "test row")+", the fitter says")
 		s.rmse, s.risk, s.covered, s.logLoss = t.RMSERaw, t.MeanRisk, t.Coverage95, t.NLPD
 		all = append(all, s)
 	}

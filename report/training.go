@@ -68,7 +68,7 @@ func (r *maker) facts() (facts []fact) {
 			text = fmt.Sprintf("%s wrong labels, log loss %s, Brier score %s", percent(s.MeanRisk), number(s.NLPD),
 				number(s.MSE))
 		}
-		facts = append(facts, fact{"Test rows", text})
+		facts = append(facts, fact{"Test rows, as the fitter says", text})
 	}
 	if t := m.Scaling.Transform; t != nil {
 		facts = slices.Insert(facts, 2, fact{"Target", fmt.Sprintf("the model sees %s; predictions are of the target's %s", seen, t.Estimate)})

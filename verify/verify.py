@@ -11,6 +11,7 @@ Exit status: 0 the certificate agrees, 1 the program refuses it and says why, 2 
 import csv
 import gzip
 import json
+import os
 import struct
 import sys
 from math import sqrt
@@ -83,10 +84,24 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
         if q.support and not q.nearest:
             checked.append(("the posterior, whatever it is", True))
     return checked, word
+def check_ties(head):
+    """Refuses ties that no model has, and a certificate that ignores one of them."""
+    columns = {"column": 1, "pair": 2, "order": 0, "time": 1, "place": 2, "copies": 0}
+    grouped = head.has("group") and head("group", str) != "(equal rows)"
+    for tie in head.objects("ties") if head.has("ties") else []:
+        kind, names, units = tie("kind", str), tie.list("columns", str) if tie.has("columns") else [], tie("units", int)
+        known, new = (tie(k, float) if tie.has("known_share") and tie.has("new_share") else None for k in ("known_share", "new_share"))
+        require((kind == "setting" and names or kind in columns and len(names) == columns[kind]) and len(set(names)) == len(names) and head("target", str) not in names and
+                "" not in names and 2 <= units <= tie("rows", int), "a tie is impossible")
+        splits = kind != "pair" and units >= 5 and (tie("apart", float) > 2 if known is None else known - new > .15)
+        require(not grouped and (not splits or head.has("group") or head.of("fitted").of("promise").has("population")), "the certificate ignores a tie")
+
+
 def verify(model, data, together=None):
     """Returns the certificate, what was checked, and what is taken on the fitter's word. Adds the errors of certified rows to together."""
     head, arrays = read_model(model)
     require(head.has("certificate"), f"the model has no certificate: {head('certificate_reason', str)}")
+    check_ties(head)
     table = Table(head, read_table(data))
     roles = deal(head, arrays, table)
     table.encode(roles[PRIOR])
@@ -174,21 +189,25 @@ def main():
         for name, of in (("checked", checked), ("on_the_fitters_word", word)):
             said[name] = [{"what": what, "bound_rests_on_it": rests} for what, rests in of]
     except Refused as e:
-        why = str(e)
+        why = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(e))  # a text of the file mustn't begin a line
     except (ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, SyntaxError, TypeError, ValueError, csv.Error, struct.error, gzip.BadGzipFile) as e:
         why = f"the files don't follow their formats ({type(e).__name__}: {e})"
-    if len(files) < len(sys.argv) - 1:
-        print(json.dumps({"agrees": not why, "refused": why, **said}))
-    elif why:
-        print(f"REFUSED: {why}")
-    else:
-        bound = f", mean_bound {said['mean_bound']:.6g}" if "mean_bound" in said else ""
-        print(f"agrees: {said['label']}{bound} at delta {said['delta']:g} on {said['rows']} rows")
-        print("The model, its data and its options give these numbers. That the options were chosen before the certified rows were seen is the fitter's word."
-              if said["independently_checked"] else
-              "NOT INDEPENDENTLY CHECKED: these numbers rest on parts of the file that only the fitter vouches for, marked * below.")
-        for head, of in (("checked", checked), ("taken on the fitter's word", word)):
-            print(head + "".join(f"\n  {'*' if rests and of is word else '-'} {what}" for what, rests in of))
+    try:
+        if len(files) < len(sys.argv) - 1:
+            print(json.dumps({"agrees": not why, "refused": why, **said}))
+        elif why:
+            print(f"REFUSED: {why}")
+        else:
+            bound = f", mean_bound {said['mean_bound']:.6g}" if "mean_bound" in said else ""
+            print(f"agrees: {said['label']}{bound} at delta {said['delta']:g} on {said['rows']} rows")
+            print("The model, its data and its options give these numbers. That the options were chosen before the certified rows were seen is the fitter's word."
+                  if said["independently_checked"] else
+                  "NOT INDEPENDENTLY CHECKED: these numbers rest on parts of the file that only the fitter vouches for, marked * below.")
+            for head, of in (("checked", checked), ("taken on the fitter's word", word)):
+                print(head + "".join(f"\n  {'*' if rests and of is word else '-'} {what}" for what, rests in of))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1 if why else 0
 
 if __name__ == "__main__":

@@ -270,14 +270,14 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 	r, err := m.Certify(progress.telling(cmd.Context()), table, o)
 	progress.end()
 	if err != nil {
-		return nil, err
+		return nil, model.Brief(err)
 	}
 	if r.Differs != "" {
 		hint := spelling.If(m.Trained().Noise < 1e-6,
 			"; with a noise variance this small another kind of processor may compute other "+
 				"digits, so certify on the one it was fitted on")
-		return nil, fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs,
-			hint)
+		return nil, model.Brief(fmt.Errorf("%s isn't what its model and data make it: %s; "+
+			"don't rely on this file%s", name, r.Differs, hint))
 	}
 	if !refit && !ifBrief {
 		return r, nil

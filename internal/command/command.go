@@ -17,6 +17,7 @@ import (
 	_ "github.com/krigo-gp/krigo/dataset/parquet" // formats of tables
 	_ "github.com/krigo-gp/krigo/dataset/zst"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -51,8 +52,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	advisable(cmd, err)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+spelling.Either(ended, "interrupted",
-		err.Error()+suggest(err, args)))
+	words := spelling.Either(ended, "interrupted", err.Error()+suggest(err, args))
+	lines := lists.Of(strings.Split(words, "\n"), spelling.Escaped)
+	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+strings.Join(lines, "\n"))
 	var usage *krigo.UsageError
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for this error
 		return exitUsage

@@ -47,6 +47,19 @@ func Printable(name string) string {
 	return name
 }
 
+// Escaped writes characters that don't print as escapes, so that a text can't end its line or speak to a terminal.
+func Escaped(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if unicode.IsPrint(c) || c == '\u00a0' || c == '\u202f' {
+			b.WriteRune(c)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(c), "'"))
+		}
+	}
+	return b.String()
+}
+
 // once are the flags of a single value. Others that krigo suggests take a list.
 var once = []string{"decimal", "thousands", "below", "duplicates", "group", "censored"}
 

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
@@ -51,6 +53,41 @@ func ReadJSON(path string, v any) error {
 			spelling.Clip(key))
 	}
 	return nil
+}
+
+// Unmarshal decodes JSON that a program wrote. It refuses texts with control characters, which could speak on a line of
+// their own or to a terminal. Whatever stands under one of the keys of names is quoted where it is printed, and may have
+// them.
+func Unmarshal(text []byte, v any, names ...string) error {
+	if err := json.Unmarshal(text, v); err != nil {
+		return err
+	}
+	if word, found := controlled(json.NewDecoder(bytes.NewReader(text)), false, names); found {
+		return fmt.Errorf("its words have control characters: %s", spelling.Quote(word))
+	}
+	return nil
+}
+
+// controlled reads a valid JSON value up to the first text with control characters that isn't a name.
+func controlled(d *json.Decoder, name bool, names []string) (text string, found bool) {
+	token, _ := d.Token()
+	text, _ = token.(string)
+	if found = !name && strings.ContainsFunc(text, unicode.IsControl); found {
+		return text, true
+	}
+	open, composite := token.(json.Delim)
+	for composite && d.More() && !found {
+		of := name
+		if open == '{' {
+			key, _ := d.Token()
+			of = name || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, key.(string)) })
+		}
+		text, found = controlled(d, of, names)
+	}
+	if composite && !found {
+		d.Token() // the end
+	}
+	return text, found
 }
 
 // repeatedKey reads a valid JSON value up to the first key that its object already has.
