@@ -312,8 +312,8 @@ func load[T any](path string, decode func(raw []byte) (T, error)) (m T, err erro
 	return read, nil
 }
 
-// Brief returns an error about a file on one short line, because a text in the file may have any length and any
-// characters.
+// Brief returns an error about a file in short lines, because a text in the file may have any length
+// and any characters. Only errors that are joined have lines of their own.
 func Brief(err error) error {
 	if err == nil {
 		return nil
@@ -326,8 +326,23 @@ type brief struct{ error }
 func (e brief) Unwrap() error { return e.error }
 
 func (e brief) Error() string {
+	text := e.error.Error()
+	var joined interface{ Unwrap() []error }
+	if !errors.As(e.error, &joined) {
+		return shortened(text)
+	}
+	each := lists.Of(joined.Unwrap(), error.Error)
+	before, after, found := strings.Cut(text, strings.Join(each, "\n"))
+	if !found {
+		return shortened(text)
+	}
+	return shortened(before) + strings.Join(lists.Of(each, shortened), "\n") + shortened(after)
+}
+
+// shortened returns a text without control characters, cut after 1,000 characters or so.
+func shortened(text string) string {
 	const most = 1000
-	text := spelling.Escaped(e.error.Error())
+	text = spelling.Escaped(text)
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + " …"
 	}

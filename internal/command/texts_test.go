@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,13 +68,19 @@ func TestTextsOfFiles(t *testing.T) {
 	runs(t, strings.Fields(strings.Replace(fit, "target y", "target kind", 1)+"--out classes.krigo")...)
 	runs(t, strings.Fields("certify --predictions labels.csv --target kind --prediction said --slice-by site "+
 		"--statements error,classes --quiet --out labels.json")...)
-	tried, shown := 0, 0
+	tried, shown, texts := 0, 0, 0
+	every := os.Getenv("EVERY_TEXT") != ""
 	check := func(file, rows, at string) {
-		for _, command := range []string{"certify %s %s --no-refit", "report %s --out page.html", "watch %s",
-			"predict %s %s", "watch %s %s --ledger own.ledger"} {
-			if strings.HasPrefix(command, "predict") && strings.HasSuffix(file, "json") {
-				continue
-			}
+		commands := []string{"certify %s %s --no-refit", "report %s --out page.html", "watch %s",
+			"predict %s %s", "watch %s %s --ledger own.ledger"}
+		if strings.HasSuffix(file, "json") {
+			commands = slices.Delete(commands, 3, 4)
+		}
+		if !every { // one command for each text, in turn
+			commands = commands[texts%len(commands):][:1]
+		}
+		texts++
+		for _, command := range commands {
 			args := strings.Fields(command)
 			for i, arg := range args {
 				args[i] = strings.Replace(arg, "%s", []string{file, rows}[min(max(i-1, 0), 1)], 1)
@@ -104,6 +112,6 @@ func TestTextsOfFiles(t *testing.T) {
 		write(t, "forged.json", string(must.Get(json.Marshal(document))(t)))
 		check("forged.json", "labels.csv", at)
 	})
-	must.Not(t, tried < 300, "%d tried", tried)
+	must.Not(t, tried < 120, "%d tried", tried)
 	t.Logf("%d tried, %d accepted", tried, shown)
 }
