@@ -328,15 +328,14 @@ func (e brief) Unwrap() error { return e.error }
 func (e brief) Error() string {
 	text := e.error.Error()
 	var joined interface{ Unwrap() []error }
-	if !errors.As(e.error, &joined) {
-		return shortened(text)
+	if errors.As(e.error, &joined) {
+		each := lists.Of(joined.Unwrap(), error.Error)
+		before, after, found := strings.Cut(text, strings.Join(each, "\n"))
+		if found {
+			return shortened(before) + strings.Join(lists.Of(each, shortened), "\n") + shortened(after)
+		}
 	}
-	each := lists.Of(joined.Unwrap(), error.Error)
-	before, after, found := strings.Cut(text, strings.Join(each, "\n"))
-	if !found {
-		return shortened(text)
-	}
-	return shortened(before) + strings.Join(lists.Of(each, shortened), "\n") + shortened(after)
+	return shortened(text)
 }
 
 // shortened returns a text without control characters, cut after 1,000 characters or so.

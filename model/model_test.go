@@ -766,6 +766,40 @@ func TestBrief(t *testing.T) {
 	}
 }
 
+// TestBriefLines shows that krigo's own lines stay lines, and that a text of a file begins none.
+func TestBriefLines(t *testing.T) {
+	joined := errors.Join(errors.New("first\nFORGED"), errors.New("second\x1b[31m"))
+	err := Brief(fmt.Errorf("the options: %w; mend them", joined))
+	const want = `the options: first\nFORGED` + "\n" + `second\x1b[31m; mend them`
+	must.Not(t, err.Error() != want || !errors.Is(err, joined), "%q", err.Error())
+	must.Not(t, Brief(errors.New("one\ntwo")).Error() != `one\ntwo`, "not on one line")
+}
+
+// TestDecodeClaims: files with test figures or ties that no model has, or with texts that speak on lines of their own.
+func TestDecodeClaims(t *testing.T) {
+	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
+	figures := func(set string, to any) map[string]any {
+		figures := map[string]any{"rows": 5, "mse": 1, "rmse_raw": 1, "gibbs_risk": .1, "mean_risk": .1, "coverage95": 1}
+		figures[set] = to
+		return figures
+	}
+	tie := func(kind string, units int, columns ...string) []any {
+		return []any{map[string]any{"kind": kind, "columns": columns, "units": units, "rows": 9}}
+	}
+	must.Get(decode(craft(t, good, func(h map[string]any) { h["test"] = figures("rows", 5) })))(t)
+	for _, c := range []struct {
+		field string
+		to    any
+		want  string
+	}{{"test", figures("rows", 0), "test figures"}, {"test", figures("mse", -1), "test figures"},
+		{"test", figures("coverage95", 1.1), "test figures"}, {"test", figures("pit", []int{3, 3}), "test figures"},
+		{"ties", tie("moon", 3, "a"), "is unknown"}, {"ties", tie("column", 3), "can't be of the columns"},
+		{"ties", tie("place", 3, "a", "a"), "can't be of the columns"}, {"ties", tie("column", 1, "a"), "impossible"},
+		{"objective", "a\nb", "control characters"}} {
+		must.Refuse(decode(craft(t, good, func(h map[string]any) { h[c.field] = c.to })))(t, c.want, c.field)
+	}
+}
+
 // TestEmpty shows that a model that nobody fitted or read predicts nothing, and says why.
 func TestEmpty(t *testing.T) {
 	must.Refuse(new(Model).PredictAt(mat.NewDense(1, 1, []float64{1})))(t, "", "a prediction of no model")

@@ -321,14 +321,13 @@ func (m *Model) saneTest() error {
 	if t == nil {
 		return nil
 	}
-	rows := cmp.Or(m.Counts[dataset.Test], t.Rows)
-	shares := []float64{t.GibbsRisk, t.MeanRisk, t.Coverage95}
 	counted := 0
 	for _, n := range t.PIT {
 		counted += max(n, 0)
 	}
-	if rows < 1 || t.Rows != rows || counted > rows || !(t.MSE >= 0 && t.RMSERaw >= 0) || slices.Min(shares) < 0 ||
-		slices.Max(shares) > 1+1e-9 {
+	if t.Rows < 1 || t.Rows != cmp.Or(m.Counts[dataset.Test], t.Rows) || counted > t.Rows ||
+		!(t.MSE >= 0 && t.RMSERaw >= 0) ||
+		slices.ContainsFunc([]*float64{&t.GibbsRisk, &t.MeanRisk, &t.Coverage95}, noShare) {
 		return errors.New("the model file's test figures can't be those of its test rows")
 	}
 	return nil

@@ -45,21 +45,19 @@ var kinds = map[string][2]int{"column": {1, 1}, "pair": {2, 2}, "order": {0, 0},
 func (t Tie) check(target string) error {
 	most, known := kinds[t.Kind]
 	names := slices.Sorted(slices.Values(t.Columns))
-	ok := true
-	for _, share := range []*float64{t.Known, t.New, t.Low, t.High} {
-		ok = ok && (share == nil || 0 <= *share && *share <= 1+1e-9)
-	}
 	switch {
 	case !known:
 		return errors.New("is unknown")
 	case len(names) < most[0] || len(names) > most[1] || len(slices.Compact(names)) < len(t.Columns) ||
 		slices.Contains(names, target) || slices.Contains(names, ""):
 		return fmt.Errorf("can't be of the columns %s", spelling.Quoted(t.Columns, mostSaid))
-	case t.Units < 2 || t.Rows < t.Units || !ok:
+	case t.Units < 2 || t.Rows < t.Units || slices.ContainsFunc([]*float64{t.Known, t.New, t.Low, t.High}, noShare):
 		return errors.New("has impossible numbers")
 	}
 	return nil
 }
+
+func noShare(of *float64) bool { return of != nil && !(0 <= *of && *of <= 1+1e-9) }
 
 // Near says whether two measurements are of the same tie. Their figures may differ by .01, as a quick fit on another
 // kind of processor may make them differ.

@@ -82,9 +82,8 @@ func (c *Labels) counted() error {
 	if left != 0 {
 		return fmt.Errorf("rows is %d, but the confusion matrix has %d", c.Rows, min(c.Rows, mostStored)-left)
 	}
-	all := cmp.Or(c.Groups, c.Rows)
 	for i, s := range c.Statements {
-		if s.Of == "" && s.Rows != all {
+		if all := cmp.Or(c.Groups, c.Rows); s.Of == "" && s.Rows != all {
 			return fmt.Errorf("statements[%d] is of %d rows, not of %d", i, s.Rows, all)
 		}
 	}

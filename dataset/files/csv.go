@@ -461,10 +461,8 @@ func (p *parser) row(record []string) error {
 		record = record[:last]
 	}
 	if len(record) != len(t.Names) {
-		notes := ""
-		if len(t.Names) == 1 {
-			notes = "; if the table's first lines are notes, leave them out by --skip-rows"
-		}
+		notes := spelling.If(len(t.Names) == 1,
+			"; if the table's first lines are notes, leave them out by --skip-rows")
 		p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
 			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q%s", len(t.Names),
 				len(record), p.comma, notes)}

@@ -53,8 +53,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	advisable(cmd, err)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	words := spelling.Either(ended, "interrupted", err.Error()+suggest(err, args))
-	lines := lists.Of(strings.Split(words, "\n"), spelling.Escaped)
-	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+strings.Join(lines, "\n"))
+	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+
+		strings.Join(lists.Of(strings.Split(words, "\n"), spelling.Escaped), "\n"))
 	var usage *krigo.UsageError
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for this error
 		return exitUsage
