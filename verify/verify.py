@@ -84,6 +84,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
         if q.support and not q.nearest:
             checked.append(("the posterior, whatever it is", True))
     return checked, word
+
+
 def check_ties(head):
     """Refuses ties that no model has, and a certificate that ignores one of them."""
     columns = {"column": 1, "pair": 2, "order": 0, "time": 1, "place": 2, "copies": 0}

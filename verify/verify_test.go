@@ -165,6 +165,15 @@ func TestTies(t *testing.T) {
 	if agrees, said := verify(t, file, path); !agrees {
 		t.Error(said)
 	}
+	raw := must.Get(os.ReadFile(file))(t)
+	for kind, want := range map[string]string{"column": "ignores a tie", "moon": "a tie is impossible"} {
+		header, arrays := opened(raw)
+		header["ties"] = []any{map[string]any{"kind": kind, "columns": []string{"x"}, "units": 60, "rows": 120,
+			"known_share": .9, "new_share": .5}}
+		must.Do(t, os.WriteFile(file, closed(raw, header, arrays), 0o600))
+		agrees, said := verify(t, file, path)
+		must.Not(t, agrees || !strings.Contains(said, want), "%s: %s", kind, said)
+	}
 }
 
 // opened takes a model file apart into header and arrays.
