@@ -122,8 +122,8 @@ func TestLabelDoors(t *testing.T) {
 		"certify labels.json scored.csv --fresh": "--fresh is for models",
 		"watch brier.json scored.csv":            "certify with --statements error,classes",
 		"watch groups.json scored.csv":           "without --group",
-		"watch n.json snelson.csv":               "n.json: it is no certificate of labels",
-		"report n.json":                          "n.json: it is no certificate of labels",
+		"watch n.json snelson.csv":               "n.json: it is a certificate of predicted numbers",
+		"report n.json":                          "n.json: it is a certificate of predicted numbers",
 	} {
 		if o := call(context.Background(), strings.Fields(args)...); o.status == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)
