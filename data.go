@@ -70,6 +70,7 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := d.view(table); err != nil {
 		return nil, err
 	}
+	d.data = d.data.Ordered(d.order)
 	if d.text, err = d.options.text(); err != nil {
 		return nil, err
 	}
@@ -155,9 +156,6 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 			}); err == nil {
 			d.data, err = group(d.data)
 		}
-		if err == nil {
-			d.data = d.data.Ordered(d.order)
-		}
 		return inspect.Explain(err)
 	}
 	if d.data, err = table.Regression(o.Target, ignored...); err != nil {
@@ -166,9 +164,7 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 	if d.data, err = group(d.data); err != nil {
 		return err
 	}
-	err = d.deal(d.data)
-	d.data = d.data.Ordered(d.order)
-	return err
+	return d.deal(d.data)
 }
 
 // inputs says what the inputs are, for kernels on columns.
@@ -180,9 +176,9 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 	if d.order, err = model.HashOrder(v, o.Data.Beside); err != nil {
 		return err
 	}
-	d.roles, d.units, err = o.Data.split().Deal(v.Ordered(d.order), o.Data.Beside, o.Run.Seed, func(units int) (test, calibration,
-		prior int,
-		err error) {
+	v = v.Ordered(d.order)
+	d.roles, d.units, err = o.Data.split().Deal(v, o.Data.Beside, o.Run.Seed, func(units int) (test, calibration,
+		prior int, err error) {
 		if err := d.settle(units); err != nil {
 			return 0, 0, 0, err
 		}
@@ -215,11 +211,8 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 			err = usage("censored: test rows whose targets are limits have no errors: leave them out of %s", table.Source)
 		}
 	}
-	if err != nil {
+	if err != nil || o.Group == "" {
 		return err
-	}
-	if o.Group == "" {
-		return nil
 	}
 	if grouped, err := d.test.GroupBy(o.Group); err == nil {
 		d.test = grouped

@@ -12,8 +12,8 @@ import (
 )
 
 // DefaultsVersion is raised by every change that alters what a default fit makes. Version 1 lasted up to 079cd76c (on
-// boston the certified rows' RMSE was 2.671), version 2 began by b5c9a9b7 (2.926), and version 3 by cc0962a9 (3.651). Since version 4 the order of columns doesn't
-// change which rows are certified, so that fits have other prior rows.
+// boston the certified rows' RMSE was 2.671), version 2 began by b5c9a9b7 (2.926), and version 3 by cc0962a9 (3.651).
+// Since version 4 the order of columns doesn't change which rows are certified, so that fits have other prior rows.
 // Command board of the laboratory fails if defaults change and the version doesn't.
 const DefaultsVersion = 4
 

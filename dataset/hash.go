@@ -22,11 +22,11 @@ import (
 // row's bytes. The hash takes the rows in increasing order, even if the caller gives them in another order. The hash is
 // part of the model-file format up to version 4.
 //
-// A row's bytes are its inputs, in the order that [Data.Ordered] sets, then its offset or exposure, its standard error and its side of a limit (−1, 0 or 1) if
-// it has them, and then its target, as little-endian IEEE-754 bits. The bytes of a categorical cell are instead the
-// length of its text as uint64, and then the text, which is empty if the category is missing. A row in a group ends
-// with the length of the group's text and this text. A block's text is the numbers of its intervals with commas
-// between.
+// A row's bytes are its inputs, in the order that [Data.Ordered] sets, then its offset or exposure, its standard error
+// and its side of a limit (−1, 0 or 1) if it has them, and then its target, as little-endian IEEE-754 bits. The bytes
+// of a categorical cell are instead the length of its text as uint64, and then the text, which is empty if the category
+// is missing. A row in a group ends with the length of the group's text and this text. A block's text is the numbers of
+// its intervals with commas between.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))

@@ -116,7 +116,8 @@ func (s *Several) sane() error {
 			return errors.New("the names of the classes aren't those of their models: the file was altered")
 		}
 		if !slices.Equal(m.Beside, names) || !slices.Equal(m.HashOrder, first.HashOrder) ||
-			m.Seed != first.Seed || m.Split != first.Split || m.Group != first.Group || m.Dealt != first.Dealt || m.Terms.Delta != t.Delta/float64(t.Parts) {
+			m.Seed != first.Seed || m.Split != first.Split || m.Group != first.Group || m.Dealt != first.Dealt ||
+			m.Terms.Delta != t.Delta/float64(t.Parts) {
 			return unfit
 		}
 	}

@@ -55,7 +55,7 @@ func (v *Varying) Factors(x matrix.Dense) []float64 {
 	return a
 }
 
-// check returns an error if v isn't a function of d inputs. A nil v is none.
+// check returns an error if v isn't a function of d inputs. A model without such a function has nil.
 func (v *Varying) check(d int) error {
 	if v == nil {
 		return nil
