@@ -42,6 +42,7 @@ func TestManual(t *testing.T) {
 	documents, err := filepath.Glob("../../docs/*/*.md")
 	must.End(t, err != nil || len(documents) < 11, "%d documents, %v", len(documents), err)
 	documents = append(documents, must.Get(filepath.Glob("../results/*.json"))(t)...)
+	documents = append(documents, must.Get(filepath.Glob("../results/*.md"))(t)...)
 	commands := 0
 	for _, path := range append(documents, "../../CONTRIBUTING.md", "../bench/regression/README.md") {
 		text := must.Get(os.ReadFile(path))(t)

@@ -23,7 +23,7 @@ type page struct{ path, is, want string }
 // pages returns the pages that show results. A file that no page shows is an error, as is a marker without a file.
 func (s *store) pages() (all []page, err error) {
 	shown := map[string]bool{}
-	for _, glob := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+	for _, glob := range []string{"*.md", "docs/*.md", "docs/*/*.md", folder + "/*.md"} {
 		paths, err := filepath.Glob(filepath.Join(s.root, glob))
 		if err != nil {
 			return nil, err

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,35 @@ import (
 // TestPages: every page shows what the results' files say, and every table has a page.
 func TestPages(t *testing.T) {
 	must.Do(t, run([]string{"--check", "--root", "../.."}, nil, io.Discard))
+}
+
+// TestLinks: links of the pages of this folder lead to files, and to headings of pages in it. The site checks other pages.
+func TestLinks(t *testing.T) {
+	pages := must.Get(filepath.Glob("*.md"))(t)
+	must.End(t, len(pages) < 3, "%d pages", len(pages))
+	links := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+	for _, path := range pages {
+		for _, m := range links.FindAllStringSubmatch(string(must.Get(os.ReadFile(path))(t)), -1) {
+			to := m[1]
+			if to == "" {
+				to = path
+			}
+			text, err := os.ReadFile(to)
+			must.Not(t, err != nil, "%s: %v", path, err)
+			if filepath.Base(to) == to && m[2] != "" && !slices.Contains(anchors(string(text)), m[2]) {
+				t.Errorf("%s: %s has no heading #%s", path, to, m[2])
+			}
+		}
+	}
+}
+
+// anchors returns the anchors of a page's headings.
+func anchors(text string) (all []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		kept := regexp.MustCompile(`[^\p{L}\p{N} -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(kept, " ", "-"))
+	}
+	return all
 }
 
 // tree makes a repository with a page, a table and a measure, commits it, and returns its folder and a function that
