@@ -98,7 +98,7 @@ func TestOlderDeclaration(t *testing.T) {
 		return `"inducing": ` + words[:strings.Index(words, " ")] + `, "notices": ["` + words + `"]`
 	}
 	plan, err := krigo.Decide(t.Context(), data.Boston(), sparse)
-	must.End(t, err != nil || len(plan.Findings) != 1, "%+v, %v", plan, err)
+	must.Need(t, err == nil && len(plan.Findings) == 1, "%+v, %v", plan, err)
 	words := plan.Findings.Words()[0]
 	for name, c := range map[string]struct {
 		o                   krigo.Options
@@ -113,7 +113,7 @@ func TestOlderDeclaration(t *testing.T) {
 		"none of them":   {sparse, "", "", ""},
 	} {
 		text := must.Get(krigo.Declare(t.Context(), data.Boston(), c.o))(t)
-		must.End(t, !bytes.Contains(text, []byte(c.is)), "%s: no %s in %s", name, c.is, text)
+		must.Need(t, bytes.Contains(text, []byte(c.is)), "%s: no %s in %s", name, c.is, text)
 		with, err := krigo.Declared(bytes.Replace(text, []byte(c.is), []byte(c.was), 1))
 		var m *krigo.Model
 		if err == nil {
@@ -122,8 +122,9 @@ func TestOlderDeclaration(t *testing.T) {
 		if err == nil {
 			_, err = m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: with.Run.Declaration})
 		}
-		must.Not(t, c.wantsError == "" && err != nil || c.wantsError != "" && (err == nil || !strings.Contains(err.Error(),
-			c.wantsError)), "%s: %v, want %q", name, err, c.wantsError)
+		must.Hold(t, (c.wantsError != "" || err == nil) &&
+			(c.wantsError == "" || (err != nil && strings.Contains(err.Error(), c.wantsError))),
+			"%s: %v, want %q", name, err, c.wantsError)
 	}
 }
 
@@ -132,7 +133,7 @@ func TestOlderDeclaration(t *testing.T) {
 func TestRefitOlder(t *testing.T) {
 	o := asked("evidence target=MEDV expression=se kind=informed restarts=1")
 	m, is := fit(t, data.Boston(), o), []byte(`"inducing_init":"kmeans"`)
-	must.End(t, !bytes.Contains(m.Fitted, is), "%s", m.Fitted)
+	must.Need(t, bytes.Contains(m.Fitted, is), "%s", m.Fitted)
 	for was, same := range map[string]bool{
 		`"inducing_init":"random"`: true, `"inducing_init":"random","fix_inducing":true`: true,
 		`"inducing_init":"random","inducing_init":"kmeans"`: false,
@@ -252,7 +253,7 @@ func TestDeliverResumes(t *testing.T) {
 		}
 		return nil
 	}}})
-	must.End(t, !errors.Is(err, context.Canceled), "%v", err)
+	must.Need(t, errors.Is(err, context.Canceled), "%v", err)
 	resumed := must.Get(m.Deliver(context.Background(), half(), krigo.Options{Run: krigo.Run{Resume: &last}}))(t)
 	if !slices.Equal(resumed.Posterior.Weights(), whole.Posterior.Weights()) {
 		t.Error("other weights than without the interruption")
@@ -267,5 +268,6 @@ func TestDeliverRefuses(t *testing.T) {
 	}
 	_, err := krigo.Fit(context.Background(), homes(), asked("kl-pac target=MEDV deliver=all"))
 	var usage *krigo.UsageError
-	must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), "deliver all"), "a grid prior: %v", err)
+	must.Hold(t, errors.As(err, &usage) && strings.Contains(err.Error(), "deliver all"),
+		"a grid prior: %v", err)
 }

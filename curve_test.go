@@ -55,7 +55,8 @@ func TestCurveOfModel(t *testing.T) {
 				t.Errorf("%s: %d certified rows miss by more than %v, and the curve says %d", loss, n, p.HalfWidthRaw,
 					p.Misses)
 			}
-			must.Not(t, p.Bound <= float64(p.Misses)/float64(len(rows)), "%s: %+v is no bound", loss, p)
+			must.Hold(t, p.Bound > float64(p.Misses)/float64(len(rows)),
+				"%s: %+v is no bound", loss, p)
 		}
 		if p := c.Promise; p.HalfWidth == 0 || c.Curve.At(p.HalfWidth) > 0.2 || p.Scaled != (loss == "scaled") ||
 			p.Relative != (loss == "relative") {
@@ -80,7 +81,8 @@ func TestCurveOfModel(t *testing.T) {
 		for _, want := range []string{"all of these hold together for predictions on further rows from the same source", ":\n  at least ",
 			"\n  at least 80 % lie within ±", "\n  their mean absolute error is at most ", ", with each error capped at ",
 			map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
-			must.Not(t, !strings.Contains(said, want), "%s: nothing says %q in %s", loss, want, said)
+			must.Hold(t, strings.Contains(said, want),
+				"%s: nothing says %q in %s", loss, want, said)
 		}
 		m.Certificate.Curve.Points[2].HalfWidth *= 0.9
 		if r, err := certify(m, table); err != nil || r.Matches {
@@ -111,7 +113,7 @@ func TestSlices(t *testing.T) {
 	if want := pacbayes.ClopperPearson(all, len(rows), 0.005); math.Abs(c.MeanBound-want) > 1e-11 {
 		t.Errorf("of all rows %v, want %v", c.MeanBound, want)
 	}
-	must.End(t, len(c.Slices) != 8, "%+v", c.Slices)
+	must.Need(t, len(c.Slices) == 8, "%+v", c.Slices)
 	for _, s := range c.Slices {
 		n, k := 0, 0
 		for _, i := range rows {
@@ -137,7 +139,7 @@ func TestSlices(t *testing.T) {
 	said := m.Sentence(c)
 	for _, want := range []string{"at most this share of each kind's predictions lies outside ±", "sd surest, < ", "CHAS = 1: no bound, ",
 		"are too few, of 20"} {
-		must.Not(t, !strings.Contains(said, want), "nothing says %q in %s", want, said)
+		must.Hold(t, strings.Contains(said, want), "nothing says %q in %s", want, said)
 	}
 	old := fit(t, table, everyWidth(func(o *krigo.Options) {
 		o.Promise = krigo.Promise{Slices: []string{"sd", "CHAS", "RM"}, Epsilon: 0.6, Curve: true}
@@ -238,8 +240,9 @@ func TestForgedStatements(t *testing.T) {
 	of := func(change func(o *krigo.Options)) *krigo.Model { return fit(t, table, everyWidth(change)) }
 	many := of(func(o *krigo.Options) { o.Promise.Curve, o.Promise.Slices = true, []string{"sd"} })
 	r, err := many.Certify(t.Context(), table, krigo.CertifyOptions{Epsilon: 1.2})
-	must.Not(t, err != nil || !r.Certificate.Valid || r.Certificate.Slices != nil ||
-		strings.Contains(strings.Join(r.Certificate.Conditions, ""), "slices"), "slices at another ε: %+v, %v", r, err)
+	must.Hold(t, err == nil && r.Certificate.Valid && r.Certificate.Slices == nil &&
+		!strings.Contains(strings.Join(r.Certificate.Conditions, ""), "slices"),
+		"slices at another ε: %+v, %v", r, err)
 	for what, c := range map[string]struct {
 		change  func(o *krigo.Options)
 		edit    func(m *krigo.Model)

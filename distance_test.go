@@ -50,7 +50,8 @@ func TestFar(t *testing.T) {
 			return share
 		}
 		in, out := told(inside), told(others)
-		must.Not(t, in < 0.3 && how != "" || out > 0.06 || m.Range.Far == 0, "%s: %.3f in the hole, %.3f of others, far %v", how, in, out, m.Range.Far)
+		must.Hold(t, (in >= 0.3 || how == "") && out <= 0.06 && m.Range.Far != 0,
+			"%s: %.3f in the hole, %.3f of others, far %v", how, in, out, m.Range.Far)
 		if m.Certificate == nil {
 			continue
 		}
@@ -66,7 +67,7 @@ func TestFar(t *testing.T) {
 		}
 		for k, s := range m.Certificate.Slices {
 			want := []string{"nearest", "in between", "farthest"}[k]
-			must.Not(t, s.By != pacbayes.SliceDistance || s.Name != want || s.Rows < 45, "%+v", s)
+			must.Hold(t, s.By == pacbayes.SliceDistance && s.Name == want && s.Rows >= 45, "%+v", s)
 		}
 	}
 }
@@ -82,8 +83,9 @@ func TestJittered(t *testing.T) {
 	}
 	m := fit(t, table, asked("evidence kind=informed ard=off expression=matern32 restarts=1 population=same"))
 	c := m.Certificate
-	must.Not(t, c.NearCopies < 50 || !strings.Contains(strings.Join(c.Conditions, " "), "nearly equal another row") ||
-		!strings.Contains(m.Sentence(c), " certified rows nearly equal another row. The bound holds only if "), "%+v, %s", c,
-		m.Sentence(c))
+	must.Hold(t, c.NearCopies >= 50 &&
+		strings.Contains(strings.Join(c.Conditions, " "), "nearly equal another row") &&
+		strings.Contains(m.Sentence(c), " certified rows nearly equal another row. The bound holds only if "),
+		"%+v, %s", c, m.Sentence(c))
 	reproduced(t, m, table)
 }

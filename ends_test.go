@@ -50,7 +50,8 @@ func TestEndsKeepAtoms(t *testing.T) {
 			}
 		}
 		for kind, n := range inside {
-			must.Not(t, n < further*97/100, "%s: %s intervals for 90 %% hold %d of %d further targets", unit, kind, n, further)
+			must.Hold(t, n >= further*97/100,
+				"%s: %s intervals for 90 %% hold %d of %d further targets", unit, kind, n, further)
 		}
 	}
 }
@@ -100,8 +101,9 @@ func TestForgedWidths(t *testing.T) {
 					}
 				}
 			}
-			must.Not(t, inside[0] != table.Rows || inside[1] != inside[0],
-				"%s, %s: intervals hold %d of %d targets, by a forged file %d", loss, kind, inside[0], table.Rows, inside[1])
+			must.Hold(t, inside[0] == table.Rows && inside[1] == inside[0],
+				"%s, %s: intervals hold %d of %d targets, by a forged file %d", loss, kind,
+				inside[0], table.Rows, inside[1])
 		}
 	}
 }

@@ -38,9 +38,9 @@ type knob struct {
 // knobs pairs a kernel's numbers with their derivatives.
 func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 	t.Helper()
-	must.End(t, len(g.Parts) != len(s.Parts) || len(g.LogLengthscales) != len(s.Lengthscales) ||
-		(g.LogVariance == nil) != (s.Variance == 0) || (g.LogShape == nil) != (s.Shape == 0) ||
-		(g.LogPeriod == nil) != (s.Period == 0), "gradient %+v of kernel %+v", g, s)
+	must.Need(t, len(g.Parts) == len(s.Parts) && len(g.LogLengthscales) == len(s.Lengthscales) &&
+		(g.LogVariance == nil) == (s.Variance == 0) && (g.LogShape == nil) == (s.Shape == 0) &&
+		(g.LogPeriod == nil) == (s.Period == 0), "gradient %+v of kernel %+v", g, s)
 	for i := range s.Parts {
 		out = append(out, knobs(t, &s.Parts[i], g.Parts[i])...)
 	}
@@ -113,8 +113,10 @@ func TestEvaluateGradient(t *testing.T) {
 				}
 				o.Data.Target, o.Method.Name = "MEDV", objective
 				e := must.Get(krigo.Evaluate(t.Context(), table, &c.p, o))(t)
-				must.End(t, e.Objective != objective || (e.Certificate == nil) != (objective == method.NearestName) ||
-					strings.HasSuffix(objective, "-pac") && !(e.Value > 0 && e.Value < 3), "%+v", e)
+				must.Need(t, e.Objective == objective &&
+					(e.Certificate == nil) == (objective == method.NearestName) &&
+					(!strings.HasSuffix(objective, "-pac") || (e.Value > 0 && e.Value < 3)),
+					"%+v", e)
 				all := knobs(t, &c.p.Kernel, e.Gradient)
 				all = append(all, knob{"noise variance", &c.p.NoiseVariance, *e.Gradient.LogNoiseVariance, false})
 				if c.p.Mean != nil {
@@ -269,7 +271,7 @@ func TestEvaluateGolden(t *testing.T) {
 			certified++
 		}
 	}
-	must.Not(t, checked < 7 || certified < 2, "%d cases, %d certificates", checked, certified)
+	must.Hold(t, checked >= 7 && certified >= 2, "%d cases, %d certificates", checked, certified)
 }
 
 // TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives the model's certificate, apart from
@@ -337,7 +339,8 @@ func TestEvaluateRefuses(t *testing.T) {
 			c.o.Data.Target = "MEDV"
 			_, err := krigo.Evaluate(t.Context(), homes(), &c.p, c.o)
 			var usage *krigo.UsageError
-			must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want), "%v; want %q", err, c.want)
+			must.Hold(t, errors.As(err, &usage) && strings.Contains(err.Error(), c.want),
+				"%v; want %q", err, c.want)
 		})
 	}
 }
@@ -364,7 +367,8 @@ func TestCertify(t *testing.T) {
 			check("loaded", loaded, homes())
 			check("other order of columns", loaded, pick(homes(), every(0, 1, 85), "MEDV", "DIS", "RM", "LSTAT"))
 			r, err := loaded.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: m.Certificate.Epsilon})
-			must.Not(t, err != nil || !reflect.DeepEqual(r.Certificate, m.Certificate), "with the declared ε: %+v, %v", r, err)
+			must.Hold(t, err == nil && reflect.DeepEqual(r.Certificate, m.Certificate),
+				"with the declared ε: %+v, %v", r, err)
 		})
 	}
 }
@@ -399,7 +403,7 @@ func TestCertifyRefuses(t *testing.T) {
 			continue
 		}
 		for _, want := range c.want {
-			must.Not(t, !strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
+			must.Hold(t, strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
 		}
 	}
 	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"), asked("ard=off restarts=1"))
@@ -508,8 +512,8 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 	m := fit(t, homes(), asked("ard=off restarts=1"))
 	r := must.Get(m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9}))(t)
 	c := r.Certificate
-	must.Not(t, c.Valid || r.Matches || !strings.Contains(c.Label, "heuristic") || !strings.Contains(c.Conditions[0],
-		"NOT MET") || c.Epsilon != 0.9, "%+v", r)
+	must.Hold(t, !c.Valid && !r.Matches && strings.Contains(c.Label, "heuristic") &&
+		strings.Contains(c.Conditions[0], "NOT MET") && c.Epsilon == 0.9, "%+v", r)
 	near(t, "epsilon_raw", c.EpsilonRaw, 0.9*m.Scaling.TargetScale, 1e-13)
 	if m.Terms.Loss.Below != 0.6 || !m.Certificate.Valid || strings.Contains(m.Certificate.Conditions[0], "NOT MET") {
 		t.Errorf("the model was changed: %+v", m.Certificate)
@@ -539,7 +543,7 @@ func TestCertifyFresh(t *testing.T) {
 	m := fit(t, homes(), asked("ard=off restarts=1 seed=1 test_fraction=0.3 delta=0.05"))
 	check := func(what string, f *krigo.Fresh, err error, table *dataset.Table, rows []int) {
 		t.Helper()
-		must.End(t, err != nil, "%s: %v", what, err)
+		must.Need(t, err == nil, "%s: %v", what, err)
 		ps := predict(t, m, table)
 		y, _ := table.Column("MEDV")
 		misses, gibbs, eps := 0, 0., 0.6*m.Scaling.TargetScale
@@ -628,7 +632,8 @@ func TestContradiction(t *testing.T) {
 			t.Errorf("%d misses: at least %v, certified %v, but %+v", misses, lower, c.MeanBound, f.Contradicts)
 		}
 		if f.Contradicts == nil {
-			must.Not(t, misses > 100 || strings.Contains(said, "CONTRADICTS"), "%d misses: %s", misses, said)
+			must.Hold(t, misses <= 100 && !strings.Contains(said, "CONTRADICTS"),
+				"%d misses: %s", misses, said)
 			continue
 		}
 		if x := f.Contradicts.Mean; x != nil {
@@ -636,19 +641,21 @@ func TestContradiction(t *testing.T) {
 			near(t, "certified", x.Certified, c.MeanBound, 0)
 			near(t, "risk", x.Risk, f.MeanRisk, 0)
 		}
-		must.Not(t, misses < 60, "%d misses: %s", misses, said)
+		must.Hold(t, misses >= 60, "%d misses: %s", misses, said)
 		for _, want := range []string{"THIS CONTRADICTS the model's own certificate", "another source",
 			"failed by chance (probability at most 0.01 each)", "rely on what they show"} {
-			must.Not(t, !strings.Contains(said, want), "%d misses: nothing says %q in %s", misses, want, said)
+			must.Hold(t, strings.Contains(said, want),
+				"%d misses: nothing says %q in %s", misses, want, said)
 		}
 		if misses == 253 {
 			x := f.Contradicts.Promise
 			if x == nil || x.Risk != 1 || x.Certified != c.Promise.Bound || math.Abs(x.AtLeast-math.Pow(0.01, 1./253)) > 1e-12 {
 				t.Errorf("the promise: %+v", x)
 			}
-			must.Not(t, !strings.Contains(said, "is at least 0.9819; the certificate says at most ") || !strings.Contains(said,
-				"at least 98.19 % of predictions on further rows like these lie farther off than ±") ||
-				!strings.Contains(said, "the promise says at most 30.00 %"), "%v", said)
+			must.Hold(t,
+				strings.Contains(said, "is at least 0.9819; the certificate says at most ") &&
+					strings.Contains(said, "at least 98.19 % of predictions on further rows like these lie farther off than ±") &&
+					strings.Contains(said, "the promise says at most 30.00 %"), "%v", said)
 		}
 	}
 	// A number that is no certificate can't be contradicted.

@@ -87,7 +87,7 @@ func TestFreePosterior(t *testing.T) {
 				must.Do(t, m.Save(path))
 				loaded := must.Get(krigo.Load(path))(t)
 				again, err := certify(loaded, homes())
-				must.Not(t, err != nil || !again.Matches, "certified again: %+v, %v", again, err)
+				must.Hold(t, err == nil && again.Matches, "certified again: %+v, %v", again, err)
 			})
 		}
 	}
@@ -218,7 +218,7 @@ func TestLearnAlpha(t *testing.T) {
 			t.Errorf("α %v", a)
 		}
 		r, err := certify(m, homes())
-		must.Not(t, err != nil || !r.Matches, "free %v: %+v, %v", free, r, err)
+		must.Hold(t, err == nil && r.Matches, "free %v: %+v, %v", free, r, err)
 	}
 	for _, o := range []krigo.Options{asked("vfe"), asked("inducing_by=none"), asked("posterior=fitc inducing=8")} {
 		o.Data.Target, o.Method.AlphaBy = "MEDV", "learn"

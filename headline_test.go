@@ -37,9 +37,10 @@ func TestHeadline(t *testing.T) {
 		"evidence target=MEDV expression=linear restarts=1 epsilon=0.9"} {
 		m := fit(t, data.Boston(), asked(o))
 		said := m.Headline(m.Certificate)
-		must.Not(t, strings.Contains(said, "\n"), "%q", said)
+		must.Hold(t, !strings.Contains(said, "\n"), "%q", said)
 		_, end, found := strings.Cut(said, " lie within ")
-		must.Not(t, !found || !strings.Contains(m.Sentence(m.Certificate), "lie within "+strings.TrimSuffix(end, ".")),
+		must.Hold(t, found &&
+			strings.Contains(m.Sentence(m.Certificate), "lie within "+strings.TrimSuffix(end, ".")),
 			"%s\n%s", said, m.Sentence(m.Certificate))
 		m.Certificate.Valid = false
 		must.Be(t, m.Headline(m.Certificate), m.Sentence(m.Certificate))

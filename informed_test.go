@@ -71,7 +71,8 @@ func TestInformed(t *testing.T) {
 			if want := int(math.Ceil(share * 253)); cert == nil || cert.PriorRows != want || cert.Rows != 253-want {
 				t.Fatalf("certificate %+v, %s", cert, m.CertificateReason)
 			}
-			must.Not(t, cert.Prior != "informed" || !cert.Valid || cert.GridPenalty != 0, "certificate %+v", cert)
+			must.Hold(t, cert.Prior == "informed" && cert.Valid && cert.GridPenalty == 0,
+				"certificate %+v", cert)
 			near(t, "choices", cert.ChoicesPenalty, c.choices, 1e-12)
 			if c.learnt != (cert.KL > 0) || m.Posterior.Joint() == nil && c.learnt != (m.Posterior.Support.Rows > 0) {
 				t.Errorf("KL %v on %d points", cert.KL, m.Posterior.Support.Rows)
@@ -83,10 +84,12 @@ func TestInformed(t *testing.T) {
 			if err != nil || !r.Matches || (r.Certificate.Promise != nil) != (o.Promise.Share > 0) {
 				t.Fatalf("recertified: %+v, %v", r, err)
 			}
-			must.Not(t, file(t, back) != file(t, m), "a model that is loaded and saved again is another file")
+			must.Hold(t, file(t, back) == file(t, m),
+				"a model that is loaded and saved again is another file")
 			p, err := m.Predict(t.Context(), half(), krigo.PredictOptions{})
 			q, err2 := back.Predict(t.Context(), half(), krigo.PredictOptions{})
-			must.Not(t, err != nil || err2 != nil || p[17] != q[17], "%+v became %+v (%v, %v)", p[17], q[17], err, err2)
+			must.Hold(t, err == nil && err2 == nil && p[17] == q[17],
+				"%+v became %+v (%v, %v)", p[17], q[17], err, err2)
 		})
 	}
 }
@@ -112,7 +115,7 @@ func TestDirectBound(t *testing.T) {
 	}
 	c := m.Certificate
 	near(t, "bound", c.MeanBound, pacbayes.ClopperPearson(count(m, table), c.Rows, 0.01), 1e-11)
-	must.Not(t, c.Bound != c.MeanBound || c.Route != pacbayes.Direct, "%+v", c)
+	must.Hold(t, c.Bound == c.MeanBound && c.Route == pacbayes.Direct, "%+v", c)
 	other := half()
 	for _, i := range rowsOf(t, m, table, dataset.Certified) {
 		other.Values[4*i+3] += 7
@@ -149,10 +152,11 @@ func TestPromiseHolds(t *testing.T) {
 		o.Promise.Share = share
 		m := fit(t, table, o)
 		p := m.Certificate.Promise
-		must.End(t, p == nil || p.HalfWidth <= last || p.Share != share, "promise %+v after %v", p, last)
+		must.Need(t, p != nil && p.HalfWidth > last && p.Share == share,
+			"promise %+v after %v", p, last)
 		last = p.HalfWidth
 		// The rows chose the width, and the price covers no bound smaller than the one that was asked for.
-		must.Not(t, p.Bound != 1-share, "a bound of %v for a share of %v", p.Bound, share)
+		must.Hold(t, p.Bound == 1-share, "a bound of %v for a share of %v", p.Bound, share)
 		near(t, "raw half-width", p.HalfWidthRaw, p.HalfWidth*m.Scaling.TargetScale, 1e-12)
 		ps := predict(t, m, table)
 		bands := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
@@ -177,8 +181,10 @@ func TestCopies(t *testing.T) {
 	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
 		Data: krigo.Data{Test: pick(data.Boston(), every(90, 1, 110))}})
 	c := m.Certificate
-	must.Not(t, c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") ||
-		!strings.Contains(m.Sentence(c), "\n100 rows equal another row. The bound holds only if "), "%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
+	must.Hold(t, c.Repeats == 100 &&
+		strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") &&
+		strings.Contains(m.Sentence(c), "\n100 rows equal another row. The bound holds only if "),
+		"%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
 	if seen := m.Findings.Of(finding.SeenTests); len(seen) != 1 || !slices.Equal(seen[0].Numbers, []float64{10, 20}) {
 		t.Errorf("%q", m.Findings)
 	}
@@ -248,7 +254,8 @@ func TestConformal(t *testing.T) {
 	for _, n := range m.Test.PIT {
 		pit += n
 	}
-	must.Not(t, pit != 102 || len(m.Test.Coverage) != 5 || m.Test.Coverage[3].Share != m.Test.Coverage95, "%+v", m.Test)
+	must.Hold(t, pit == 102 && len(m.Test.Coverage) == 5 &&
+		m.Test.Coverage[3].Share == m.Test.Coverage95, "%+v", m.Test)
 	must.Fail(t, attempt(homes(), asked("target=MEDV calibration=0.1")), "need 19", "9 calibration rows")
 	for level, want := range map[float64]string{0.999: "102 rows are too few for this level, which takes at least 999",
 		1: "want a share", math.NaN(): "want a share"} {
@@ -352,7 +359,8 @@ func TestMixedGrid(t *testing.T) {
 			want += math.Log(5)
 		}
 		if k := terms.Tied; k > 0 {
-			must.Not(t, len(different) > k, "%d different lengthscales, not %d", len(different), k)
+			must.Hold(t, len(different) <= k,
+				"%d different lengthscales, not %d", len(different), k)
 			params += float64(k - lengthscales)
 			want += float64(lengthscales) * math.Log(float64(k))
 		}
@@ -421,7 +429,8 @@ func TestInformedUsage(t *testing.T) {
 		o.Data.Target = "MEDV"
 		_, err := krigo.Fit(context.Background(), homes(), o)
 		var usage *krigo.UsageError
-		must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), want), "%s: %v", want, err)
+		must.Hold(t, errors.As(err, &usage) && strings.Contains(err.Error(), want),
+			"%s: %v", want, err)
 	}
 	must.Refuse(krigo.Evaluate(t.Context(), homes(), &krigo.Params{}, asked("target=MEDV kind=informed")))(t,
 		"no prior can be learnt", "evaluate")
@@ -525,7 +534,7 @@ func TestInformedPriorIsBlind(t *testing.T) {
 		o.Data.Target, o.Prior.Kind, o.Run.Restarts, o.Data.Split = "MEDV", "informed", 1, "last"
 		of := func(table *dataset.Table) *krigo.Model {
 			m, err := krigo.Fit(context.Background(), table, o)
-			must.End(t, err != nil, "%s: %v", name, err)
+			must.Need(t, err == nil, "%s: %v", name, err)
 			return m
 		}
 		want, table := of(homes()), homes()
@@ -535,8 +544,11 @@ func TestInformedPriorIsBlind(t *testing.T) {
 			}
 		}
 		a, b := want.Trained(), of(table).Trained()
-		must.Not(t, !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights(), b.Weights()) ||
-			!reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise, "%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise, b.Theta, b.Noise)
+		must.Hold(t, reflect.DeepEqual(a.Theta, b.Theta) &&
+			reflect.DeepEqual(a.Weights(), b.Weights()) &&
+			reflect.DeepEqual(a.Support, b.Support) && a.Noise == b.Noise,
+			"%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise,
+			b.Theta, b.Noise)
 	}
 }
 
@@ -617,7 +629,8 @@ func TestNearestPriorIsBlind(t *testing.T) {
 	}
 	m, n := of(false), of(true)
 	a, b := m.Trained(), n.Trained()
-	must.End(t, m.Objective != "nearest" || a.Support.Rows != prior, "%s on %d rows", m.Objective, a.Support.Rows)
+	must.Need(t, m.Objective == "nearest" && a.Support.Rows == prior,
+		"%s on %d rows", m.Objective, a.Support.Rows)
 	if !reflect.DeepEqual(a.Kernel.Spec(a.Theta), b.Kernel.Spec(b.Theta)) || !reflect.DeepEqual(a.Beta, b.Beta) ||
 		!reflect.DeepEqual(a.Solution.(*posterior.Nearest).Targets, b.Solution.(*posterior.Nearest).Targets) ||
 		!reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise || m.ObservationNoise != n.ObservationNoise ||

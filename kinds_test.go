@@ -88,14 +88,15 @@ func TestKinds(t *testing.T) {
 	further.Values = fresh.Values[3*table.Rows:]
 	f := must.Get(label.CertifyFresh(t.Context(), &further))(t)
 	must.Near(t, f.MeanRisk, float64(wrong)/850, 1e-12)
-	must.Not(t, f.Rows != 850 || f.Contradicts != nil || !strings.Contains(f.Sentence(label),
-		"get a wrong label of species"), "fresh rows: %+v, %s", f, f.Sentence(label))
+	must.Hold(t, f.Rows == 850 && f.Contradicts == nil &&
+		strings.Contains(f.Sentence(label), "get a wrong label of species"),
+		"fresh rows: %+v, %s", f, f.Sentence(label))
 	one := must.Get(again.Extract("species=kea"))(t)
 	alone := &Targets{model.Several{Models: []*model.Model{&one.Model}}}
 	must.Be(t, len(alone.Classes()), 0, "one class alone has no others")
 	must.Be(t, must.Get(alone.Label())(t).Target, "species=kea")
 	for _, label := range again.Classes() {
-		must.Not(t, held[label] < 0.8, "sets hold %g of the label %s", held[label], label)
+		must.Hold(t, held[label] >= 0.8, "sets hold %g of the label %s", held[label], label)
 	}
 	must.Refuse(again.PredictLabels(t.Context(), fresh, 1))(t, "level 1")
 	scores := again.Together.Sets
@@ -107,7 +108,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("%d of 850 labels are wrong", wrong)
 	}
 	again.Together.Certificate.MeanBound -= 0.01
-	must.Not(t, again.CheckTogether(t.Context(), table) == nil, "another bound passes")
+	must.Hold(t, again.CheckTogether(t.Context(), table) != nil, "another bound passes")
 	k := dataset.Kinds{Column: "species", Labels: []string{"jay", "kea"}}
 	if _, err := k.Spread(table); err == nil || !strings.Contains(err.Error(), "owl") {
 		t.Errorf("a class that the model doesn't know: %v", err)

@@ -85,7 +85,8 @@ func file(t *testing.T, m *krigo.Model) string {
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	must.Not(t, !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))), "%s: got %.12g, want %.12g", what, got, want)
+	must.Hold(t, math.Abs(got-want) <= tol*math.Max(1, math.Abs(want)),
+		"%s: got %.12g, want %.12g", what, got, want)
 }
 
 // TestFitCertificate fits with every objective, loss, kernel and mean, and checks each certificate against its own
@@ -126,7 +127,7 @@ func TestFitCertificate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := fit(t, c.table, c.o)
 			cert := m.Certificate
-			must.End(t, cert == nil, "no certificate: %s", m.CertificateReason)
+			must.Need(t, cert != nil, "no certificate: %s", m.CertificateReason)
 
 			// Roles add up, and the certificate counts only the certified rows.
 			counts := m.Counts
@@ -134,8 +135,10 @@ func TestFitCertificate(t *testing.T) {
 			if counts[dataset.Test] != test || counts[dataset.Prior] != 20 || counts[dataset.Certified] != c.table.Rows-test-20 {
 				t.Errorf("roles %v of %d rows", counts, c.table.Rows)
 			}
-			must.Not(t, counts.Sum() != c.table.Rows || cert.Rows != counts[dataset.Certified] || cert.PriorRows != 20 ||
-				m.Posterior.Support.Rows != cert.Rows, "certificate of %d rows, %d prior rows, %d support points", cert.Rows, cert.PriorRows, m.Posterior.Support.Rows)
+			must.Hold(t, counts.Sum() == c.table.Rows && cert.Rows == counts[dataset.Certified] &&
+				cert.PriorRows == 20 && m.Posterior.Support.Rows == cert.Rows,
+				"certificate of %d rows, %d prior rows, %d support points", cert.Rows,
+				cert.PriorRows, m.Posterior.Support.Rows)
 
 			// The penalty.
 			params := c.params
@@ -212,22 +215,22 @@ func TestFitCertificate(t *testing.T) {
 func TestSameSeedSameBits(t *testing.T) {
 	o := asked("seed=11 test_fraction=0.1")
 	want := file(t, fit(t, homes(), o))
-	must.Not(t, file(t, fit(t, homes(), o)) != want, "a second fit differs")
+	must.Hold(t, file(t, fit(t, homes(), o)) == want, "a second fit differs")
 	for _, cores := range []int{1, 3} {
 		before := runtime.GOMAXPROCS(cores)
 		got := file(t, fit(t, homes(), o))
 		runtime.GOMAXPROCS(before)
-		must.Not(t, got != want, "a fit on %d cores differs", cores)
+		must.Hold(t, got == want, "a fit on %d cores differs", cores)
 	}
 	o.Run.Seed = 12
-	must.Not(t, file(t, fit(t, homes(), o)) == want, "another seed gives the same model")
+	must.Hold(t, file(t, fit(t, homes(), o)) != want, "another seed gives the same model")
 }
 
 func TestAllRowsIsHeuristic(t *testing.T) {
 	m := fit(t, homes(), asked("scaling=all-rows test_fraction=0.2 ard=off restarts=1"))
 	c := m.Certificate
-	must.Not(t, c.Valid || c.Label != "bound (heuristic: scaled with training statistics)" || c.Scaling != "all-rows" ||
-		c.PriorRows != 0 || c.Rows != 68, "%+v", c)
+	must.Hold(t, !c.Valid && c.Label == "bound (heuristic: scaled with training statistics)" &&
+		c.Scaling == "all-rows" && c.PriorRows == 0 && c.Rows == 68, "%+v", c)
 	if !strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: scaling constants were taken from all rows") {
 		t.Errorf("conditions %q", c.Conditions)
 	}
@@ -376,7 +379,8 @@ func TestOddData(t *testing.T) {
 					o.Prior.Kind = "informed"
 				}
 				m := fit(t, c.table, o)
-				must.Not(t, c.found != "" && len(m.Findings.Of(c.found)) != 1, "no %s: %q", c.found, m.Findings)
+				must.Hold(t, c.found == "" || len(m.Findings.Of(c.found)) == 1,
+					"no %s: %q", c.found, m.Findings)
 				if c.found == finding.Repeats && o.Prior.Kind == "informed" { // copies predict one another
 					must.Be(t, len(m.Ties), 1)
 					must.Be(t, m.Ties[0].Kind, "setting")
@@ -449,7 +453,7 @@ func TestTestRows(t *testing.T) {
 		krigo.Options{Data: krigo.Data{Target: "MEDV", Test: pick(others, []int{0, 1, 2}, "RM", "DIS", "MEDV")},
 			Run: krigo.Run{Restarts: 1, Progress: func(krigo.Event) { trained = true }}})
 	must.Fail(t, err, "LSTAT", "a test table without LSTAT")
-	must.Not(t, trained, "a test table without LSTAT was noticed after training only")
+	must.Hold(t, !trained, "a test table without LSTAT was noticed after training only")
 }
 
 // TestObservationNoise: the evidence trains the noise. For other objectives the noise maximises the likelihood of the
@@ -477,7 +481,7 @@ func TestObservationNoise(t *testing.T) {
 			t.Errorf("observation noise %v: %v is likelier (cost %v, %v)", s, f*s, cost(s), cost(f*s))
 		}
 	}
-	must.Not(t, s == m.Posterior.Noise, "σ_n² was taken for observation noise")
+	must.Hold(t, s != m.Posterior.Noise, "σ_n² was taken for observation noise")
 	// Without prior rows, the noise comes from leave-one-out residuals.
 	id := dataset.Identity(3)
 	m = fit(t, table, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &id}, Kernel: krigo.Kernel{ARD: "off"},
@@ -495,8 +499,9 @@ func TestProgress(t *testing.T) {
 	iterations := 0
 	for _, e := range events {
 		before := last[e.Start]
-		must.Not(t, e.Starts != 4 || e.Start < 1 || e.Start > 4 || e.Iteration != before.Iteration+1 ||
-			before.Stopped != "" || e.Iteration > 1 && e.Value > before.Value, "%+v after %+v", e, before)
+		must.Hold(t, e.Starts == 4 && e.Start >= 1 && e.Start <= 4 &&
+			e.Iteration == before.Iteration+1 && before.Stopped == "" &&
+			(e.Iteration <= 1 || e.Value <= before.Value), "%+v after %+v", e, before)
 		if want := map[bool]string{true: "se", false: "se (ARD)"}[e.Start <= 2]; e.Family != want {
 			t.Errorf("start %d is of family %q, want %q", e.Start, e.Family, want)
 		}
@@ -510,8 +515,9 @@ func TestProgress(t *testing.T) {
 		iterations += e.Iteration
 		best = math.Min(best, e.Value)
 	}
-	must.Not(t, m.Training.Starts != 4 || m.Training.Iterations != iterations || m.Training.ObjectiveValue != best ||
-		m.Training.Evaluations < iterations, "%+v; the events have %d iterations, lowest %v", m.Training, iterations, best)
+	must.Hold(t, m.Training.Starts == 4 && m.Training.Iterations == iterations &&
+		m.Training.ObjectiveValue == best && m.Training.Evaluations >= iterations,
+		"%+v; the events have %d iterations, lowest %v", m.Training, iterations, best)
 }
 
 // TestCancel: an interrupted fit says so, and has handed over its state.
@@ -532,7 +538,8 @@ func TestCancel(t *testing.T) {
 		}
 		m, err := krigo.Fit(ctx, homes(), o)
 		cancel()
-		must.Not(t, m != nil || !errors.Is(err, context.Canceled), "cancelled after %d steps: %v", after, err)
+		must.Hold(t, m == nil && errors.Is(err, context.Canceled),
+			"cancelled after %d steps: %v", after, err)
 		if saves < after || after == 0 && saves > 0 || saves > after+runtime.GOMAXPROCS(0) {
 			t.Errorf("cancelled after %d steps: %d offers", after, saves)
 		}
@@ -569,7 +576,7 @@ func TestResume(t *testing.T) {
 			want := file(t, fit(t, homes(), o))
 			o.Run.Save = nil
 			n := len(saved)
-			must.End(t, n < 20, "%d checkpoints", n)
+			must.Need(t, n >= 20, "%d checkpoints", n)
 			for _, at := range []int{0, 1, n / 5, n / 3, n / 2, 2 * n / 3, 4 * n / 5, n - 2, n - 1} {
 				var c krigo.Checkpoint
 				must.Do(t, json.Unmarshal(saved[at], &c))
@@ -579,7 +586,8 @@ func TestResume(t *testing.T) {
 				if got := file(t, fit(t, homes(), o)); got != want {
 					t.Errorf("resumed from checkpoint %d of %d: the model differs", at+1, n)
 				}
-				must.Not(t, steps != n-at-1, "resumed from checkpoint %d of %d: %d steps more", at+1, n, steps)
+				must.Hold(t, steps == n-at-1,
+					"resumed from checkpoint %d of %d: %d steps more", at+1, n, steps)
 			}
 		})
 	}
@@ -590,7 +598,7 @@ func TestResumeAfterCancel(t *testing.T) {
 	o := asked("kl-pac target=y epsilon=1 restarts=2")
 	want := file(t, fit(t, snelson(), o))
 	for rounds := 1; ; rounds++ {
-		must.End(t, rounds > 100, "no end")
+		must.Need(t, rounds <= 100, "no end")
 		ctx, cancel := context.WithCancel(context.Background())
 		var raw []byte
 		steps := 0
@@ -604,11 +612,11 @@ func TestResumeAfterCancel(t *testing.T) {
 		m, err := krigo.Fit(ctx, snelson(), o)
 		cancel()
 		if err == nil {
-			must.Not(t, rounds < 3, "done after %d rounds: nothing was interrupted", rounds)
-			must.Not(t, file(t, m) != want, "the model differs from that of an uninterrupted fit")
+			must.Hold(t, rounds >= 3, "done after %d rounds: nothing was interrupted", rounds)
+			must.Hold(t, file(t, m) == want, "the model differs from that of an uninterrupted fit")
 			return
 		}
-		must.End(t, !errors.Is(err, context.Canceled), "%v", err)
+		must.Need(t, errors.Is(err, context.Canceled), "%v", err)
 		o.Run.Resume = new(krigo.Checkpoint)
 		must.Do(t, json.Unmarshal(raw, o.Run.Resume))
 	}
@@ -680,8 +688,8 @@ func TestResumeRefuses(t *testing.T) {
 		"fewer than none":    func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.Evaluations = -1 << 60 },
 	} {
 		o.Run.Resume = checkpoint()
-		must.End(t, o.Run.Resume.Runs["se/2"] == nil || o.Run.Resume.Curves["se/2"] == nil ||
-			len(o.Run.Resume.Runs["se/2"].Descent.S) == 0, "no such run")
+		must.Need(t, o.Run.Resume.Runs["se/2"] != nil && o.Run.Resume.Curves["se/2"] != nil &&
+			len(o.Run.Resume.Runs["se/2"].Descent.S) > 0, "no such run")
 		damage(o.Run.Resume)
 		if err := resume(homes(), o); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -702,7 +710,7 @@ func TestSaveFails(t *testing.T) {
 				}
 				return nil
 			}}})
-		must.Not(t, m != nil || !errors.Is(err, full), "Save fails at call %d: %v", at, err)
+		must.Hold(t, m == nil && errors.Is(err, full), "Save fails at call %d: %v", at, err)
 	}
 }
 
@@ -723,8 +731,10 @@ func TestInit(t *testing.T) {
 	good := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}
 	cold, warm := first(asked("ard=off")),
 		first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Init: good}})
-	must.Not(t, len(warm) == 1 && !(warm[0] <= m.Training.ObjectiveValue+1e-3) || len(cold) != 1 ||
-		!(cold[0] > m.Training.ObjectiveValue+1e-3), "after one step: %v from scratch, %v from the parameters that training found, which have %v", cold, warm, m.Training.ObjectiveValue)
+	must.Hold(t, (len(warm) != 1 || warm[0] <= m.Training.ObjectiveValue+1e-3) && len(cold) == 1 &&
+		cold[0] > m.Training.ObjectiveValue+1e-3,
+		"after one step: %v from scratch, %v from the parameters that training found, which have %v",
+		cold, warm, m.Training.ObjectiveValue)
 	// One lengthscale is repeated for ARD.
 	far := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.06}}, NoiseVariance: 100}
 	on := krigo.Kernel{ARD: "on"}
@@ -752,7 +762,7 @@ func TestInit(t *testing.T) {
 	} {
 		_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"},
 			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Init: bad}})
-		must.Not(t, err == nil, "initial parameters with %s: taken no notice of", name)
+		must.Hold(t, err != nil, "initial parameters with %s: taken no notice of", name)
 	}
 }
 
@@ -784,7 +794,8 @@ func TestLimits(t *testing.T) {
 	memory.SetLimit(16 << 30)
 	o := asked("evidence solver=cholesky target=y")
 	plan := must.Get(krigo.Decide(t.Context(), big(25000), o))(t)
-	must.Not(t, plan.Solver != "cholesky" || plan.Findings.Of(finding.LongFactors) == nil, "%+v", plan)
+	must.Hold(t, plan.Solver == "cholesky" && plan.Findings.Of(finding.LongFactors) != nil,
+		"%+v", plan)
 }
 
 func TestFitRefusesData(t *testing.T) {
@@ -822,7 +833,7 @@ func TestFitRefusesData(t *testing.T) {
 			continue
 		}
 		for _, want := range c.want {
-			must.Not(t, !strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
+			must.Hold(t, strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
 		}
 	}
 }
@@ -920,7 +931,8 @@ func TestUsageErrors(t *testing.T) {
 		}
 		_, err := krigo.Fit(context.Background(), homes(), c.o)
 		var usage *krigo.UsageError
-		must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want), "%+v: %v", c.o, err)
+		must.Hold(t, errors.As(err, &usage) && strings.Contains(err.Error(), c.want),
+			"%+v: %v", c.o, err)
 	}
 	_, err := krigo.Fit(context.Background(), homes(), asked("delta=2 loss=y expression=x"))
 	for _, want := range []string{"target", "delta 2", `unknown kernel "x"`, `unknown loss "y"`} {

@@ -32,11 +32,13 @@ func TestLabelsOlder(t *testing.T) {
 	must.Be(t, made.Rules, 2)
 	for i, s := range p.Certificate.Statements {
 		now := made.Certificate.Statements[i]
-		must.Not(t, !(s.Mean < now.Bound && now.Bound < 0.99*s.Bound), "%s: %v, and once %v", s.About, now.Bound, s.Bound)
+		must.Hold(t, s.Mean < now.Bound && now.Bound < 0.99*s.Bound,
+			"%s: %v, and once %v", s.About, now.Bound, s.Bound)
 	}
 	made.Rules = 0
 	err = made.Reproduce(t.Context(), rows)
-	must.Not(t, err == nil || !strings.Contains(err.Error(), "bound isn't what was computed"), "%v", err)
+	must.Hold(t, err != nil && strings.Contains(err.Error(), "bound isn't what was computed"),
+		"%v", err)
 }
 
 // TestLabelsAgain: a certificate of labels comes back from its file, knows its rows in any order, and counts a class
@@ -55,7 +57,7 @@ func TestLabelsAgain(t *testing.T) {
 	load := func(text string) (*krigo.CertifiedLabels, error) {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		p, sum, err := krigo.LoadLabels(path)
-		must.Not(t, err == nil && len(sum) != 64, "checksum %q", sum)
+		must.Hold(t, err != nil || len(sum) == 64, "checksum %q", sum)
 		return p, err
 	}
 	p := must.Get(load(string(text)))(t)
@@ -69,18 +71,20 @@ func TestLabelsAgain(t *testing.T) {
 		return l, hashes, same
 	}
 	l, hashes, same := again(head + strings.Join(lines, ""))
-	must.Not(t, !same || l.Classes[l.Truth[0]] != "b" || l.Predicted[1] == l.Truth[1] || hashes[0] != hashes[3], "%v", l)
+	must.Hold(t, same && l.Classes[l.Truth[0]] == "b" && l.Predicted[1] != l.Truth[1] &&
+		hashes[0] == hashes[3], "%v", l)
 	// The hash of a row is the same beside a row of an unknown class, and without columns that aren't needed.
 	l, more, same := again("p_b,p_a,kind,site\n.6,.4,zebra,x\n.8,.2,b,x\n")
-	must.Not(t, same || l.Classes[l.Truth[0]] != "zebra" || l.Predicted[1] != l.Truth[1] || more[1] != hashes[0], "%v", l)
+	must.Hold(t, !same && l.Classes[l.Truth[0]] == "zebra" && l.Predicted[1] == l.Truth[1] &&
+		more[1] == hashes[0], "%v", l)
 	_, _, _, err := p.Again(t.Context(), read("kind,p_a\na,1\n"))
-	must.Not(t, err == nil || !strings.Contains(err.Error(), "want two columns or more"), "%v", err)
+	must.Hold(t, err != nil && strings.Contains(err.Error(), "want two columns or more"), "%v", err)
 
 	for _, forged := range [][2]string{{`"kind":"classes"`, `"kind":"numbers"`}, {`"version":1`, `"version":2`},
 		{`"delta":0.01,"classes"`, `"delta":0.02,"classes"`}, {`{`, `[`},
 		{`"target":"kind"`, `"target":""`}, {`"rows":90,"delta"`, `"rows":1099511627776,"delta"`}} {
 		altered := strings.Replace(string(text), forged[0], forged[1], 1)
-		must.Not(t, altered == string(text), "%s isn't in the file", forged[0])
+		must.Hold(t, altered != string(text), "%s isn't in the file", forged[0])
 		must.Refuse(load(altered))(t, path)
 	}
 }
@@ -104,7 +108,8 @@ func TestLabelsClaim(t *testing.T) {
 			must.Do(t, os.WriteFile(path, must.Get(json.Marshal(forged))(t), 0o600))
 			begun := time.Now()
 			_, _, err := krigo.LoadLabels(path)
-			must.Not(t, err == nil || time.Since(begun) > time.Second, "%d rows: %v after %v", n, err, time.Since(begun))
+			must.Hold(t, err != nil && time.Since(begun) <= time.Second,
+				"%d rows: %v after %v", n, err, time.Since(begun))
 		}
 	}
 }

@@ -52,10 +52,10 @@ func TestCertifyLabels(t *testing.T) {
 	must.Be(t, fmt.Sprint(c.Confusion, c.Selective.Answered, c.Detection.Missed), "[[29 1] [2 28]] 60 2")
 	must.Be(t, c.Statements[0].Bound, pacbayes.ClopperPearson(3, 60, 0.01/7))
 	must.Be(t, c.Statements[2].Bound, pacbayes.ClopperPearson(2, 30, 0.01/14))
-	must.Not(t, p.Hash == q.Hash, "the hash doesn't hold the probabilities")
+	must.Hold(t, p.Hash != q.Hash, "the hash doesn't hold the probabilities")
 	for _, want := range []string{"all of these hold together", "\"dog\": ",
 		"get an answer, and at most 30 % of these answers"} {
-		must.Not(t, !strings.Contains(q.Sentence, want), "%s\nlacks %q", q.Sentence, want)
+		must.Hold(t, strings.Contains(q.Sentence, want), "%s\nlacks %q", q.Sentence, want)
 	}
 	g := must.Get(krigo.CertifyLabels(t.Context(), labelled(t, func(i int, row string) string {
 		return row[:strings.LastIndex(row, "s")] + fmt.Sprint("s", i/2)
@@ -131,7 +131,8 @@ func TestCopiesOfLabels(t *testing.T) {
 	must.Be(t, must.Get(certify("kind,prediction", pairs))(t).Certificate.Copies, 0)
 	must.Be(t, must.Get(certify("kind,prediction,x", rows))(t).Certificate.Copies, 0)
 	p := must.Get(certify("kind,prediction,x", slices.Concat(rows, rows[:7])))(t)
-	must.Not(t, p.Certificate.Copies != 7 || !strings.Contains(p.Sentence, "7 of the 67 certified rows equal an earlier row"),
+	must.Hold(t, p.Certificate.Copies == 7 &&
+		strings.Contains(p.Sentence, "7 of the 67 certified rows equal an earlier row"),
 		"%s", p.Sentence)
 	ten := slices.Repeat(rows, 10)
 	rng.Shuffle(len(ten), func(i, j int) { ten[i], ten[j] = ten[j], ten[i] })

@@ -45,7 +45,7 @@ func TestMonotone(t *testing.T) {
 		models := []*krigo.Model{m}
 		if o.Run.Deliver == "all" {
 			_, differs, err := m.Refit(t.Context(), table, nil)
-			must.End(t, differs != "" || err != nil, "%s %v", differs, err)
+			must.Need(t, differs == "" && err == nil, "%s %v", differs, err)
 			models = append(models, must.Get(m.Deliver(t.Context(), table, o))(t))
 		}
 		for _, m := range models {
@@ -90,10 +90,10 @@ func ordered(t *testing.T, m *krigo.Model, ways []string) {
 			if way == "down" {
 				a, b = b, a
 			}
-			must.End(t, !(b-a >= -1e-12*math.Abs(a)), "%s: pair %d: %v, then %v", name, i, a, b)
+			must.Need(t, b-a >= -1e-12*math.Abs(a), "%s: pair %d: %v, then %v", name, i, a, b)
 		}
 	}
-	must.End(t, moved == 0, "predictions don't depend on %q", ways)
+	must.Need(t, moved != 0, "predictions don't depend on %q", ways)
 }
 
 // TestMonotoneRefused: what can't be monotone has an error that says why.

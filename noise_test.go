@@ -37,7 +37,8 @@ func TestNoiseOfInputs(t *testing.T) {
 			o.Data.Target, o.Data.Transform, o.Prior.Kind, o.Kernel.Expression = "y", "none", "informed", "se"
 			o.Promise.Loss, o.Promise.Epsilon = "scaled", 2
 			m := must.Get(krigo.Fit(t.Context(), table, o))(t)
-			must.Not(t, m.Varying == nil || m.Certificate == nil || !m.Certificate.Valid, "%+v", m.CertificateReason)
+			must.Hold(t, m.Varying != nil && m.Certificate != nil && m.Certificate.Valid,
+				"%+v", m.CertificateReason)
 			at := predict(t, m, &dataset.Table{Names: []string{"x"}, Rows: 2, Values: []float64{0.5, 3.8}})
 			if ratio := at[1].PredictiveSD / at[0].PredictiveSD; !(ratio > 4 && ratio < 60) {
 				t.Errorf("standard deviations are %.3g and %.3g", at[0].PredictiveSD, at[1].PredictiveSD)

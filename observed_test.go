@@ -19,32 +19,36 @@ func TestObserve(t *testing.T) {
 	for options, within := range map[string]string{"epsilon=0.8": "(0.8 sd)", "share=0.9": "±", "loss=asymmetric epsilon=0.5 " +
 		"epsilon_above=1": "the declared band", "loss=clipped-square epsilon=2": "The mean loss is "} {
 		m := fit(t, made, asked("evidence kind=informed ard=off restarts=1 "+options))
-		must.End(t, m.Certificate == nil, "%s: no certificate", options)
+		must.Need(t, m.Certificate != nil, "%s: no certificate", options)
 		ps := predict(t, m, fresh)
 		o := must.Get(m.Observe(t.Context(), fresh, ps))(t)
 		squares, sizes, risk := 0., 0., 0.
 		for i, p := range ps {
 			miss := o.Targets[i] - p.Mean
-			must.End(t, o.Targets[i] != fresh.Values[4*i+3], "%s, row %d: %v", options, i, o.Targets[i])
+			must.Need(t, o.Targets[i] == fresh.Values[4*i+3],
+				"%s, row %d: %v", options, i, o.Targets[i])
 			squares, sizes, risk = squares+miss*miss, sizes+math.Abs(miss), risk+o.Losses[i]/float64(len(ps))
 		}
 		must.Near(t, o.RMSE, math.Sqrt(squares/float64(len(ps))), 1e-9, options, "RMSE")
 		must.Near(t, o.MAE, sizes/float64(len(ps)), 1e-9, options, "MAE")
-		must.Not(t, o.Contradicts || !strings.Contains(o.Promise, within) ||
-			!strings.Contains(o.Promise, "This is compatible with the promise"), "%s: %+v", options, o.Promise)
+		must.Hold(t, !o.Contradicts && strings.Contains(o.Promise, within) &&
+			strings.Contains(o.Promise, "This is compatible with the promise"),
+			"%s: %+v", options, o.Promise)
 		if options == "epsilon=0.8" {
 			risk -= must.Get(m.CertifyFresh(t.Context(), fresh))(t).MeanRisk
 			must.Near(t, risk, 0, 1e-12, "misses")
 			again := must.Get(m.Observe(t.Context(), made, predict(t, m, made)))(t)
-			must.Not(t, !strings.Contains(again.Promise, "this says nothing about new rows"), "%q", again.Promise)
+			must.Hold(t, strings.Contains(again.Promise, "this says nothing about new rows"),
+				"%q", again.Promise)
 		}
 		for i := range ps {
 			fresh.Values[4*i+3] += 30
 		}
 		o = must.Get(m.Observe(t.Context(), fresh, ps))(t)
 		least := pacbayes.HoldOutLimit(true, 1, len(ps), m.Terms.Delta)
-		must.Not(t, !o.Contradicts || least < 0.9 || !strings.Contains(o.Promise, "THIS CONTRADICTS THE PROMISE"), "%s: %+v",
-			options, o.Promise)
+		must.Hold(t, o.Contradicts && least >= 0.9 &&
+			strings.Contains(o.Promise, "THIS CONTRADICTS THE PROMISE"),
+			"%s: %+v", options, o.Promise)
 		for i := range ps {
 			fresh.Values[4*i+3] -= 30
 		}
@@ -54,11 +58,13 @@ func TestObserve(t *testing.T) {
 	mixed.Rows, mixed.Lines, mixed.Values = 3, mixed.Lines[:3], mixed.Values[:12] // rows 0 and 2 made the model
 	mixed.Values[8] += 0.01
 	own := must.Get(m.Observe(t.Context(), mixed, predict(t, m, mixed)))(t)
-	must.Not(t, !strings.Contains(own.Promise, "1 of these rows equals a row that the model was made from."), "%q", own.Promise)
+	must.Hold(t,
+		strings.Contains(own.Promise, "1 of these rows equals a row that the model was made from."),
+		"%q", own.Promise)
 	ps := predict(t, m, mixed)
 	ps[0].Mean, mixed.Values[3] = 1e308, -1e308
 	must.Refuse(m.Observe(t.Context(), mixed, ps))(t, "beyond the range of numbers")
 	m.Certificate = nil
 	o := must.Get(m.Observe(t.Context(), fresh, predict(t, m, fresh)))(t)
-	must.Not(t, o.Losses != nil || !strings.Contains(o.Promise, "no certificate"), "%+v", o.Promise)
+	must.Hold(t, o.Losses == nil && strings.Contains(o.Promise, "no certificate"), "%+v", o.Promise)
 }

@@ -31,8 +31,10 @@ func TestOffset(t *testing.T) {
 		o.Data.Offset = "sim"
 		m := fit(t, table, o)
 		m = must.Get(krigo.Read(strings.NewReader(file(t, m))))(t)
-		must.End(t, !slices.Equal(m.Inputs, []string{"RM", "LSTAT"}) || m.Offset != "sim", "%q %q", m.Inputs, m.Offset)
-		must.End(t, m.Scaling.TargetMean > 100, "mean %v of what the offset misses", m.Scaling.TargetMean)
+		must.Need(t, slices.Equal(m.Inputs, []string{"RM", "LSTAT"}) && m.Offset == "sim",
+			"%q %q", m.Inputs, m.Offset)
+		must.Need(t, m.Scaling.TargetMean <= 100,
+			"mean %v of what the offset misses", m.Scaling.TargetMean)
 		ps := predict(t, m, table)
 		d := must.Get(m.Labelled(table))(t)
 		misses, n := 0., 0.
@@ -51,21 +53,23 @@ func TestOffset(t *testing.T) {
 		must.Be(t, must.Get(m.Verify(d))(t).Differs, "", options)
 		x := mat.NewDense(1, 3, []float64{table.Values[0], table.Values[1], table.Values[2]})
 		at := must.Get(m.PredictAt(x))(t)[0]
-		must.End(t, at.Mean != ps[0].Mean, "%v by PredictAt, %v by Predict", at.Mean, ps[0].Mean)
+		must.Need(t, at.Mean == ps[0].Mean, "%v by PredictAt, %v by Predict", at.Mean, ps[0].Mean)
 		x.Set(0, 2, table.Values[2]+100)
 		moved := must.Get(m.PredictAt(x))(t)[0]
 		must.Near(t, moved.Mean, at.Mean+100, 1e-9, "mean")
 		must.Near(t, moved.Lower95, at.Lower95+100, 1e-9, "lower")
 		observed := must.Get(m.Observe(t.Context(), table, ps))(t)
-		must.End(t, observed.Targets[0] != table.Values[3] || observed.RMSE > 20, "%v, RMSE %v",
-			observed.Targets[0], observed.RMSE)
+		must.Need(t, observed.Targets[0] == table.Values[3] && observed.RMSE <= 20,
+			"%v, RMSE %v", observed.Targets[0], observed.RMSE)
 		e := must.Get(m.Explain(t.Context(), table))(t)
-		must.End(t, e.Columns[2] != "sim" || e.Contributions[0][2] != table.Values[2], "%+v", e.Columns)
+		must.Need(t, e.Columns[2] == "sim" && e.Contributions[0][2] == table.Values[2],
+			"%+v", e.Columns)
 		drawn := must.Get(m.Sample(t.Context(), table, krigo.SampleOptions{Count: 1}))(t)
-		must.End(t, math.Abs(drawn[0][0]-ps[0].Mean) > 6*ps[0].LatentSD, "draw %v, mean %v", drawn[0][0], ps[0].Mean)
+		must.Need(t, math.Abs(drawn[0][0]-ps[0].Mean) <= 6*ps[0].LatentSD,
+			"draw %v, mean %v", drawn[0][0], ps[0].Mean)
 		if m.NoWhole(table.Rows) == nil && m.Terms.Fixed {
 			full := must.Get(m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full", Level: 0.8}))(t)
-			must.End(t, !(full[0].Lower < ps[0].Mean && ps[0].Mean < full[0].Upper), "%+v", full[0])
+			must.Need(t, full[0].Lower < ps[0].Mean && ps[0].Mean < full[0].Upper, "%+v", full[0])
 		}
 		without := pick(table, every(0, 1, 20), "RM", "LSTAT", "MEDV")
 		must.Refuse(m.Predict(t.Context(), without, krigo.PredictOptions{}))(t, `no column "sim" for the offset`)

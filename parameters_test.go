@@ -37,5 +37,5 @@ func TestAbout(t *testing.T) {
 	add("noise variance", "", math.Exp(-2))
 	add("lengthscale", "", math.Exp(-1))
 	add("weight[4]", "", math.Exp(-2)) // has no column
-	must.Not(t, !reflect.DeepEqual(got, want), "%+v, want %+v", got, want)
+	must.Hold(t, reflect.DeepEqual(got, want), "%+v, want %+v", got, want)
 }

@@ -25,12 +25,16 @@ func TestDecide(t *testing.T) {
 		o.Data.Target = "MEDV"
 		plan := must.Get(krigo.Decide(t.Context(), homes(), o))(t)
 		m := trained(t, homes(), o)
-		must.Not(t, plan.Rows != m.All || string(plan.Options) != string(m.Fitted) || plan.M != m.Trained().Support.Rows &&
-			(m.Trained().Inducing() > 0) || (plan.M > 0) != (m.Trained().Inducing() > 0) ||
-			plan.Roles.Test != m.Counts[dataset.Test] || plan.Roles.Calibration != m.Counts[dataset.Calibration] ||
-			plan.Roles.Prior != m.Counts[dataset.Prior] || plan.Roles.Certified != m.Counts[dataset.Certified] ||
-			m.Training.Starts != plan.Starts*len(plan.Kernels)+map[string]int{"default": 2}[name],
-			"%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
+		must.Hold(t, plan.Rows == m.All && string(plan.Options) == string(m.Fitted) &&
+			(plan.M == m.Trained().Support.Rows || m.Trained().Inducing() <= 0) &&
+			(plan.M > 0) == (m.Trained().Inducing() > 0) &&
+			plan.Roles.Test == m.Counts[dataset.Test] &&
+			plan.Roles.Calibration == m.Counts[dataset.Calibration] &&
+			plan.Roles.Prior == m.Counts[dataset.Prior] &&
+			plan.Roles.Certified == m.Counts[dataset.Certified] &&
+			m.Training.Starts == plan.Starts*len(plan.Kernels)+map[string]int{"default": 2}[name],
+			"%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted,
+			m.Training.Starts)
 	}
 	must.Refuse(krigo.Decide(t.Context(), homes(), asked("target=MEDV inducing=700")))(t, "inducing 700")
 }
@@ -92,7 +96,8 @@ func TestDeclaredByHand(t *testing.T) {
 		_, err := krigo.Decide(t.Context(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV",
 			Scaling: dataset.Declared, Declared: &s}})
 		var usage *krigo.UsageError
-		must.Not(t, !errors.As(err, &usage) || !strings.Contains(err.Error(), what), "%s: %v", what, err)
+		must.Hold(t, errors.As(err, &usage) && strings.Contains(err.Error(), what),
+			"%s: %v", what, err)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestPredictRow(t *testing.T) {
 	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
 	names := []string{"RM", "LSTAT", "DIS"}
 	want := predict(t, m, pick(data.Boston(), rows, names...))
-	must.End(t, len(want) != len(rows), "%d predictions for %d rows", len(want), len(rows))
+	must.Need(t, len(want) == len(rows), "%d predictions for %d rows", len(want), len(rows))
 	path := t.TempDir() + "/m.krigo"
 	must.Do(t, m.Save(path))
 	loaded := must.Get(krigo.Load(path))(t)
@@ -40,11 +40,13 @@ func TestPredictRow(t *testing.T) {
 		"loaded":                 {loaded, pick(data.Boston(), rows)},
 	} {
 		got, err := c.m.Predict(t.Context(), c.table, krigo.PredictOptions{})
-		must.Not(t, err != nil || !slices.Equal(got, want), "%s: the predictions differ (%v)", what, err)
+		must.Hold(t, err == nil && slices.Equal(got, want),
+			"%s: the predictions differ (%v)", what, err)
 	}
 	for k, i := range rows {
 		got, err := loaded.Predict(t.Context(), pick(data.Boston(), []int{i}, names...), krigo.PredictOptions{})
-		must.End(t, err != nil || got[0] != want[k], "row %d alone: %+v, in the batch %+v (%v)", k, got, want[k], err)
+		must.Need(t, err == nil && got[0] == want[k],
+			"row %d alone: %+v, in the batch %+v (%v)", k, got, want[k], err)
 	}
 }
 
@@ -53,7 +55,7 @@ func TestPredictUnits(t *testing.T) {
 	table := homes()
 	before := slices.Clone(table.Values)
 	ps := predict(t, m, table)
-	must.Not(t, !slices.Equal(before, table.Values), "the table was changed")
+	must.Hold(t, slices.Equal(before, table.Values), "the table was changed")
 	unit := m.Scaling.TargetScale
 	var miss float64
 	for i, p := range ps {
@@ -91,7 +93,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		if err == nil {
 			is, err = m.Intervals(ps, krigo.IntervalOptions{Kind: "normalised"})
 		}
-		must.End(t, err != nil, "unit %g: %v", unit, err)
+		must.Need(t, err == nil, "unit %g: %v", unit, err)
 		return ps, is
 	}
 	want, wantIntervals := predict(1)
@@ -100,9 +102,12 @@ func TestPredictExtremeUnits(t *testing.T) {
 		ps, is := predict(unit) // a power of two changes no digit
 		for i, p := range ps {
 			w := want[i]
-			must.End(t, p.Mean != w.Mean*unit || p.Lower95 != w.Lower95*unit || p.Upper95 != w.Upper95*unit ||
-				p.LatentSD != w.LatentSD*unit || p.PredictiveSD != w.PredictiveSD*unit ||
-				is[i] != (krigo.Interval{Lower: wantIntervals[i].Lower * unit, Upper: wantIntervals[i].Upper * unit}), "unit %g, row %d: %+v, %+v; want %+v, %+v times it", unit, i, p, is[i], w, wantIntervals[i])
+			must.Need(t, p.Mean == w.Mean*unit && p.Lower95 == w.Lower95*unit &&
+				p.Upper95 == w.Upper95*unit && p.LatentSD == w.LatentSD*unit &&
+				p.PredictiveSD == w.PredictiveSD*unit &&
+				is[i] == (krigo.Interval{Lower: wantIntervals[i].Lower * unit, Upper: wantIntervals[i].Upper * unit}),
+				"unit %g, row %d: %+v, %+v; want %+v, %+v times it", unit, i, p, is[i], w,
+				wantIntervals[i])
 			if p.LatentVariance != variance || p.PredictiveVariance != variance {
 				t.Fatalf("unit %g, row %d: variances %g, %g; want %g", unit, i, p.LatentVariance, p.PredictiveVariance, variance)
 			}
@@ -113,7 +118,8 @@ func TestPredictExtremeUnits(t *testing.T) {
 			t.Errorf("unit %g: %q, %v", unit, found, err)
 		}
 		must.Refuse(m.Covariance(t.Context(), table))(t, "line 2: its covariances leave the range of float64", unit)
-		must.Not(t, m.Findings.Of(finding.TargetScale) == nil, "unit %g: the fit found %q", unit, m.Findings)
+		must.Hold(t, m.Findings.Of(finding.TargetScale) != nil,
+			"unit %g: the fit found %q", unit, m.Findings)
 	}
 	// If an interval's end overflows, that is an error.
 	table = pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
@@ -148,7 +154,7 @@ func TestPredictRefuses(t *testing.T) {
 			continue
 		}
 		for _, want := range c.want {
-			must.Not(t, !strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
+			must.Hold(t, strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
 		}
 	}
 }
@@ -171,7 +177,7 @@ func TestPredictWithoutHeader(t *testing.T) {
 	bare := read(inputs.String())
 	for range 2 { // the first call doesn't change the table
 		without, err := m.Predict(t.Context(), bare, krigo.PredictOptions{})
-		must.Not(t, err != nil || !slices.Equal(with, without), "without the target: %v", err)
+		must.Hold(t, err == nil && slices.Equal(with, without), "without the target: %v", err)
 	}
 
 	// One column fewer, with the target among them, means that a column is missing and not that the order differs.

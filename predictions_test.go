@@ -41,9 +41,9 @@ func TestCertifyPredictions(t *testing.T) {
 		t.Errorf("%+v, want a bound of %v", c, want)
 	}
 	conditions := strings.Join(c.Conditions, " ")
-	must.Not(t, !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions,
-		"The person who certifies vouches for both") || strings.Contains(conditions, "prior rows"),
-		"%s\n%s", p.Sentence, conditions)
+	must.Hold(t, strings.HasSuffix(p.Sentence, "±2 of y.") &&
+		strings.Contains(conditions, "The person who certifies vouches for both") &&
+		!strings.Contains(conditions, "prior rows"), "%s\n%s", p.Sentence, conditions)
 	// Copies among the rows are reported. Whether they are independent is the word of the person who certifies.
 	copied := predicted(t, 200, 10)
 	k := len(copied.Names)
@@ -55,7 +55,7 @@ func TestCertifyPredictions(t *testing.T) {
 		!strings.Contains(strings.Join(q.Certificate.Conditions, " "), "51 of the certified rows equal another row") {
 		t.Errorf("copies: %+v, %v", q, err)
 	}
-	must.Not(t, c.Repeats != 0, "%d repeats", c.Repeats)
+	must.Hold(t, c.Repeats == 0, "%d repeats", c.Repeats)
 	o.Data.Group = "site"
 	if p, err := krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o); err != nil ||
 		p.Certificate.Groups != 40 || !(p.Certificate.Bound > c.Bound) {

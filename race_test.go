@@ -33,8 +33,8 @@ func TestRace(t *testing.T) {
 	}
 	want := trained(t, half(), o)
 	raced := want.Findings.Of(finding.KernelByRace)
-	must.End(t, len(raced) != 1 || raced[0].Numbers[0] != 3 || want.Training.Starts != 3, "%d starts, %q",
-		want.Training.Starts, want.Findings)
+	must.Need(t, len(raced) == 1 && raced[0].Numbers[0] == 3 && want.Training.Starts == 3,
+		"%d starts, %q", want.Training.Starts, want.Findings)
 	var ends [][4]int
 	for _, e := range events {
 		ends = append(ends, [4]int{e.Start, e.Starts, e.Iteration, e.Of})
@@ -45,12 +45,14 @@ func TestRace(t *testing.T) {
 		stages = append(stages, e.Stage)
 	}
 	slices.Sort(stages)
-	must.End(t, !slices.Equal(stages, []string{"best kernel 1 of 2", "best kernel 2 of 2", "kernel 1 of 3", "kernel 2 of 3",
-		"kernel 3 of 3"}), "%q", stages)
+	must.Need(t,
+		slices.Equal(stages, []string{"best kernel 1 of 2", "best kernel 2 of 2", "kernel 1 of 3", "kernel 2 of 3", "kernel 3 of 3"}),
+		"%q", stages)
 	few, all := events[0].Iteration, events[3].Iteration
-	must.End(t, !slices.Equal(ends, [][4]int{{1, 3, few, few}, {2, 3, few, few}, {3, 3, few, few}, {2, 3, all, all},
-		{1, 3, all, all}}) || all < 2*few || want.Training.Iterations != few+2*all, "%v, %d iterations", ends,
-		want.Training.Iterations)
+	must.Need(t,
+		slices.Equal(ends, [][4]int{{1, 3, few, few}, {2, 3, few, few}, {3, 3, few, few}, {2, 3, all, all}, {1, 3, all, all}}) &&
+			all >= 2*few && want.Training.Iterations == few+2*all,
+		"%v, %d iterations", ends, want.Training.Iterations)
 	for _, stop := range []int{few + 10, 3*few + 1, 3*few + 40, 2*few + all + 5} {
 		halt, last, calls := errors.New("halt"), []byte(nil), 0
 		o := asked(text)
@@ -61,27 +63,28 @@ func TestRace(t *testing.T) {
 			last, err = json.Marshal(c)
 			return errors.Join(err, halt)
 		}
-		must.End(t, !errors.Is(attempt(half(), o), halt), "it didn't stop at step %d", stop)
+		must.Need(t, errors.Is(attempt(half(), o), halt), "it didn't stop at step %d", stop)
 		o.Run.Save, o.Run.Resume = nil, new(krigo.Checkpoint)
 		must.Do(t, json.Unmarshal(last, o.Run.Resume))
 		m := trained(t, half(), o)
-		must.Not(t, !reflect.DeepEqual(m.Certificate, want.Certificate) || m.Training.Iterations !=
-			want.Training.Iterations || !slices.Equal(m.Trained().Theta, want.Trained().Theta),
+		must.Hold(t, reflect.DeepEqual(m.Certificate, want.Certificate) &&
+			m.Training.Iterations == want.Training.Iterations &&
+			slices.Equal(m.Trained().Theta, want.Trained().Theta),
 			"resumed from step %d: %+v, want %+v", stop, m.Training, want.Training)
 	}
 
 	o = asked(text)
 	o.Run.Budget = time.Nanosecond
 	m := trained(t, half(), o)
-	must.Not(t, len(m.Findings.Of(finding.BudgetSpent)) != 1 || m.Training.Iterations != all, "%+v, %q", m.Training,
-		m.Findings)
+	must.Hold(t, len(m.Findings.Of(finding.BudgetSpent)) == 1 && m.Training.Iterations == all,
+		"%+v, %q", m.Training, m.Findings)
 	_, differs, err := m.Refit(t.Context(), half(), nil)
-	must.Not(t, differs != "" || err != nil, "fitted again: %s, %v", differs, err)
+	must.Hold(t, differs == "" && err == nil, "fitted again: %s, %v", differs, err)
 
 	for _, more := range []string{" epochs=2", " restarts=2"} {
 		m := trained(t, half(), asked(text+more))
-		must.Not(t, len(m.Findings.Of(finding.KernelByRace)) != 0 || len(m.Findings.Of(finding.KernelByValue)) != 1,
-			"%s: %q", more, m.Findings)
+		must.Hold(t, len(m.Findings.Of(finding.KernelByRace)) == 0 &&
+			len(m.Findings.Of(finding.KernelByValue)) == 1, "%s: %q", more, m.Findings)
 	}
 }
 
@@ -97,13 +100,13 @@ func TestFewerNeighbours(t *testing.T) {
 	m := trained(t, table, asked("nearest expression=matern12 optimizer=adam neighbours=2 epochs=1 batch=4096 "+
 		"kind=informed"))
 	_, nearest := m.Posterior.Arrays()
-	must.End(t, nearest >= method.PredictiveRows, "%d nearest rows", nearest)
+	must.Need(t, nearest < method.PredictiveRows, "%d nearest rows", nearest)
 	few := &dataset.Table{Names: table.Names, Rows: 100, Values: table.Values[:200]}
 	want, path := predict(t, m, few), filepath.Join(t.TempDir(), "m.krigo")
 	must.Do(t, m.Save(path))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	back := must.Get(krigo.Load(path))(t)
-	must.Not(t, !slices.Equal(predict(t, back, few), want), "the predictions differ")
+	must.Hold(t, slices.Equal(predict(t, back, few), want), "the predictions differ")
 	_, differs, err := back.Refit(t.Context(), table, nil)
-	must.Not(t, err != nil || differs != "", "fitted again: %s, %v", differs, err)
+	must.Hold(t, err == nil && differs == "", "fitted again: %s, %v", differs, err)
 }

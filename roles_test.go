@@ -76,7 +76,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 			line(row, "")
 		}
 		path := filepath.Join(t.TempDir(), "t.csv")
-		must.End(t, os.WriteFile(path, []byte(b.String()), 0o600) != nil, "can't write %s", path)
+		must.Need(t, os.WriteFile(path, []byte(b.String()), 0o600) == nil, "can't write %s", path)
 		return must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	}
 	fits := map[string]krigo.Data{
@@ -98,16 +98,16 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		want := fit(table([]int{0, 1, 2, 3, 4, 5, 6}, ""))
 		moved := table([]int{6, 4, 3, 5, 0, 2, 1}, "_new")
 		got := fit(moved)
-		must.Not(t, want.Certificate == nil, "%s: %s", name, want.CertificateReason)
-		must.Not(t, got.All != want.All || got.Hash != want.Hash || !slices.Equal(got.Rows, want.Rows),
-			"%s: other rows are certified", name)
-		must.Not(t, got.Certificate.Bound != want.Certificate.Bound, "%s: bound %v, want %v", name,
-			got.Certificate.Bound, want.Certificate.Bound)
+		must.Hold(t, want.Certificate != nil, "%s: %s", name, want.CertificateReason)
+		must.Hold(t, got.All == want.All && got.Hash == want.Hash &&
+			slices.Equal(got.Rows, want.Rows), "%s: other rows are certified", name)
+		must.Hold(t, got.Certificate.Bound == want.Certificate.Bound,
+			"%s: bound %v, want %v", name, got.Certificate.Bound, want.Certificate.Bound)
 		a := must.Get(got.Predict(t.Context(), moved, krigo.PredictOptions{}))(t)
 		b := must.Get(want.Predict(t.Context(), table([]int{2, 1, 0, 4, 5, 3, 6}, ""), krigo.PredictOptions{}))(t)
 		for i := range a {
-			must.Not(t, math.Abs(a[i].Mean-b[i].Mean) > 1e-6, "%s: row %d is predicted %v, and %v", name, i, a[i].Mean,
-				b[i].Mean)
+			must.Hold(t, math.Abs(a[i].Mean-b[i].Mean) <= 1e-6,
+				"%s: row %d is predicted %v, and %v", name, i, a[i].Mean, b[i].Mean)
 		}
 		again := must.Get(krigo.Read(bytes.NewReader([]byte(file(t, got)))))(t)
 		reproduced(t, again, moved, name)
@@ -125,7 +125,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 	values := make([]float64, 3*n)
 	d := must.Get(whole.Regression("y"))(t)
 	x, y, err := d.Select(d.All())
-	must.End(t, err != nil, "%v", err)
+	must.Need(t, err == nil, "%v", err)
 	for i := range n {
 		copy(values[3*i:], []float64{x[2*i], x[2*i+1], y[i]})
 	}
@@ -175,8 +175,9 @@ func TestRowsInAnyOrder(t *testing.T) {
 					return krigo.Fit(context.Background(), table, o)
 				})
 				must.Do(t, errors.Join(errs...))
-				must.Not(t, spread.All != want.All || spread.Hash != want.Hash || spread.Counts != want.Counts ||
-					!slices.Equal(spread.Rows, want.Rows), "%s, 3 ranks: other roles", order)
+				must.Hold(t, spread.All == want.All && spread.Hash == want.Hash &&
+					spread.Counts == want.Counts && slices.Equal(spread.Rows, want.Rows),
+					"%s, 3 ranks: other roles", order)
 				a, errA := want.Predict(t.Context(), tables["as they stand"], krigo.PredictOptions{})
 				b, errB := spread.Predict(t.Context(), tables["as they stand"], krigo.PredictOptions{})
 				must.Do(t, errors.Join(errA, errB))
@@ -230,9 +231,10 @@ func TestGroups(t *testing.T) {
 	o := asked("target=y group=site test_fraction=0.1 restarts=1 epsilon=1.5 share=0.5")
 	m := trained(t, table, o)
 	c := m.Certificate
-	must.End(t, c == nil || c.Group != "site" || !slices.Equal(m.Inputs, []string{"x"}) ||
-		c.Groups != m.Groups[dataset.Certified] || m.Groups.Sum() != 120 || c.Rows != m.Counts[dataset.Certified] ||
-		c.Rows <= c.Groups, "%+v, %v of %v", c, m.Groups, m.Inputs)
+	must.Need(t, c != nil && c.Group == "site" && slices.Equal(m.Inputs, []string{"x"}) &&
+		c.Groups == m.Groups[dataset.Certified] && m.Groups.Sum() == 120 &&
+		c.Rows == m.Counts[dataset.Certified] && c.Rows > c.Groups,
+		"%+v, %v of %v", c, m.Groups, m.Inputs)
 	roleOf := map[float64]dataset.Role{}
 	misses, sizes := map[float64]float64{}, map[float64]float64{}
 	ps := predict(t, m, table)
@@ -259,8 +261,8 @@ func TestGroups(t *testing.T) {
 	}
 	near(t, "risk", c.EmpiricalRisk, risk, 1e-12)
 	// Half of δ is the promise's.
-	must.Not(t, c.Inequality != pacbayes.BettingBound || m.Terms.Rules != 2 ||
-		wealth(losses, c.MeanBound-1e-6, 0.005) > 200 || wealth(losses, c.MeanBound, 0.005) < 200,
+	must.Hold(t, c.Inequality == pacbayes.BettingBound && m.Terms.Rules == 2 &&
+		wealth(losses, c.MeanBound-1e-6, 0.005) <= 200 && wealth(losses, c.MeanBound, 0.005) >= 200,
 		"%s, rules %d, bound %v", c.Inequality, m.Terms.Rules, c.MeanBound)
 	if s := m.Sentence(c); !strings.Contains(s, "over the draw of the certified groups") ||
 		!strings.Contains(s, "further groups from the same source (grouped by site, on average over groups)") {
@@ -269,7 +271,8 @@ func TestGroups(t *testing.T) {
 	reproduced(t, m, table)
 	// Fresh rows are counted by groups, too.
 	f, err := m.CertifyFresh(t.Context(), table)
-	must.Not(t, err != nil || f.Groups != m.Groups[dataset.Test] || f.Rows != m.Counts[dataset.Test], "%+v, %v", f, err)
+	must.Hold(t, err == nil && f.Groups == m.Groups[dataset.Test] &&
+		f.Rows == m.Counts[dataset.Test], "%+v, %v", f, err)
 	for want, change := range map[string]func(o *krigo.Options){
 		"no column \"sites\"": func(o *krigo.Options) {
 			o.Data.Group, o.Data.Categorical = "sites", []string{"site"}
@@ -330,10 +333,11 @@ func TestBacktest(t *testing.T) {
 		t.Errorf("certified rows %v", rows)
 	}
 	c := m.Certificate
-	must.Not(t, c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") ||
-		!strings.HasPrefix(m.Sentence(c),
-			fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last %d rows, which the model "+
-				"didn't see, ", n)), "%+v", c)
+	must.Hold(t, !c.Valid && strings.HasPrefix(c.Label, "backtest") &&
+		strings.HasPrefix(c.Conditions[0], "NOT MET") &&
+		strings.HasPrefix(m.Sentence(c), fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last %d rows, which the model "+
+			"didn't see, ", n)),
+		"%+v", c)
 	reproduced(t, m, homes())
 	for name, o := range map[string]krigo.Options{"kl-pac": asked("kl-pac"), "learnt": asked("kind=informed learn=true"),
 		"promise": asked("share=0.9"), "twice": asked("mean_bound=twice")} {
@@ -474,7 +478,7 @@ func TestOutside(t *testing.T) {
 		for _, p := range ps {
 			got = append(got, p.Outside)
 		}
-		must.Not(t, !slices.Equal(got, want), "outside %v, want %v", got, want)
+		must.Hold(t, slices.Equal(got, want), "outside %v, want %v", got, want)
 	}
 }
 
@@ -614,8 +618,9 @@ func TestCopiesOfGroups(t *testing.T) {
 	again.Rows, again.Values = 60, again.Values[:180]
 	again.Values[2]++ // changes a row of a known site
 	f, err := m.CertifyFresh(t.Context(), again)
-	must.Not(t, err != nil || f.SeenGroups != f.Groups || f.Seen != 59 || !strings.Contains(f.Sentence(m),
-		"Rows of known groups say nothing about further groups"), "%+v, %v", f, err)
+	must.Hold(t, err == nil && f.SeenGroups == f.Groups && f.Seen == 59 &&
+		strings.Contains(f.Sentence(m), "Rows of known groups say nothing about further groups"),
+		"%+v, %v", f, err)
 	// At any time only complete groups count. These are all groups of the model's own table, and groups that are
 	// followed by another group.
 	fresh := func(rows []int) *krigo.Fresh {

@@ -41,8 +41,8 @@ func TestStudentNoise(t *testing.T) {
 		best, _ := fitRows(t, clean, by(func(*krigo.Options) {}))
 		m, table := fitRows(t, gross, by(student))
 		plain, _ := fitRows(t, gross, by(func(o *krigo.Options) { o.Data.Transform, o.Kernel.Noise = "none", "constant" }))
-		must.End(t, !(rmse(m) < 1.25*rmse(best)+0.02 && rmse(m) < 0.5*rmse(plain)), "%s: RMSE %v, clean %v, plain %v", name,
-			rmse(m), rmse(best), rmse(plain))
+		must.Need(t, rmse(m) < 1.25*rmse(best)+0.02 && rmse(m) < 0.5*rmse(plain),
+			"%s: RMSE %v, clean %v, plain %v", name, rmse(m), rmse(best), rmse(plain))
 		must.Be(t, len(m.Findings.Of(finding.GrossErrors)), 1)
 		must.Be(t, m.Noise, "student")
 		chosen, _ := fitRows(t, gross, by(func(*krigo.Options) {}))
@@ -58,17 +58,18 @@ func TestStudentNoise(t *testing.T) {
 			m.Training.Seconds = 0
 			must.Do(t, m.Write(&files[i]))
 		}
-		must.Not(t, !bytes.Equal(files[0].Bytes(), files[1].Bytes()), "one core makes another model")
+		must.Hold(t, bytes.Equal(files[0].Bytes(), files[1].Bytes()),
+			"one core makes another model")
 		again := must.Get(krigo.Read(&files[0]))(t)
 		found := must.Get(again.Certify(t.Context(), table, krigo.CertifyOptions{}))(t)
-		must.Not(t, !found.Matches, "not reproduced: %s", found.Differs)
+		must.Hold(t, found.Matches, "not reproduced: %s", found.Differs)
 		must.Be(t, must.Get(found.Refit(t.Context(), nil))(t), "")
 	}
 	for _, line := range []string{"kl-pac noise=student", "vfe inducing=8 kind=informed noise=student",
 		"evidence kind=informed noise=student target_transform=log"} {
 		o := asked(line)
 		o.Data.Target = "y"
-		must.Not(t, o.Validate() == nil, "%s isn't refused", line)
+		must.Hold(t, o.Validate() != nil, "%s isn't refused", line)
 	}
 }
 
@@ -105,9 +106,10 @@ func TestLimitsOfDetection(t *testing.T) {
 		o.Data.Censored, o.Data.Ignore = "", []string{"side"}
 		plain := must.Get(krigo.Fit(t.Context(), table, o))(t)
 		a, b, c := rmse(m), rmse(without), rmse(plain)
-		must.End(t, !(a < 0.4 && a < 0.7*b && a < 0.7*c), "%s: RMSE %v, without limits %v, as measured %v", name, a, b, c)
+		must.Need(t, a < 0.4 && a < 0.7*b && a < 0.7*c,
+			"%s: RMSE %v, without limits %v, as measured %v", name, a, b, c)
 		sd := math.Sqrt(m.ObservationNoise) * m.Scaling.TargetScale
-		must.End(t, !(sd > 0.3 && sd < 0.5), "the noise is %v, not .4", sd)
+		must.Need(t, sd > 0.3 && sd < 0.5, "the noise is %v, not .4", sd)
 		must.Be(t, len(m.Findings.Of(finding.Limits)), 1)
 		must.Be(t, strings.Join(m.Inputs, ","), "x")
 	}
@@ -115,10 +117,11 @@ func TestLimitsOfDetection(t *testing.T) {
 		"evidence kind=informed prior.share=1 censored=side noise=student"} {
 		o := asked(line)
 		o.Data.Target = "y"
-		must.Not(t, o.Validate() == nil, "%s isn't refused", line)
+		must.Hold(t, o.Validate() != nil, "%s isn't refused", line)
 	}
 	o := asked("evidence kind=informed prior.share=1 censored=x")
 	o.Data.Target = "y"
 	_, err := krigo.Fit(t.Context(), table, o)
-	must.Not(t, err == nil || !strings.Contains(err.Error(), "isn't left, right or none"), "any cell is a side: %v", err)
+	must.Hold(t, err != nil && strings.Contains(err.Error(), "isn't left, right or none"),
+		"any cell is a side: %v", err)
 }

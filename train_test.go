@@ -40,8 +40,8 @@ func TestKernelThatFails(t *testing.T) {
 	o := Options{Data: Data{Target: "y"}}
 	autoKernels = []string{"hollow", "matern32", "se"}
 	m, err := Fit(context.Background(), data.Snelson(), o)
-	must.Not(t, err != nil || len(m.Findings.Of(finding.StartOutside)) == 0 ||
-		m.Findings.Of(finding.StartOutside)[0].Subject[0] != "hollow (ARD)", "%+v, %v", m, err)
+	must.Hold(t, err == nil && len(m.Findings.Of(finding.StartOutside)) > 0 &&
+		m.Findings.Of(finding.StartOutside)[0].Subject[0] == "hollow (ARD)", "%+v, %v", m, err)
 	autoKernels = []string{"hollow"}
 	if _, err := Fit(context.Background(), data.Snelson(), o); err == nil ||
 		!strings.Contains(err.Error(), "hollow (ARD) failed from every starting point") {
@@ -62,8 +62,8 @@ func TestSimplerKernel(t *testing.T) {
 		}
 	}}}
 	m, err := Fit(context.Background(), data.Snelson(), o)
-	must.Not(t, err != nil || !slices.Equal(ends, []string{"se (ARD)"}) || m.Training.Starts != 4, "%q, %v, %d starts",
-		ends, err, m.Training.Starts)
+	must.Hold(t, err == nil && slices.Equal(ends, []string{"se (ARD)"}) && m.Training.Starts == 4,
+		"%q, %v, %d starts", ends, err, m.Training.Starts)
 }
 
 // TestAlikeLengthscales: where all inputs matter alike, the default takes lengthscales that are alike a priori. It
@@ -107,8 +107,8 @@ func TestAlikeLengthscales(t *testing.T) {
 		}
 		found := m.Findings.Of(finding.KernelByEvidence)
 		taken := len(found) > 0 && strings.HasSuffix(found[0].Subject[0], alike)
-		must.Not(t, tried != c.tried || taken != c.taken, "%s %s: tried %v, taken %v: %+v", c.kernel, c.prior, tried,
-			taken, found)
+		must.Hold(t, tried == c.tried && taken == c.taken,
+			"%s %s: tried %v, taken %v: %+v", c.kernel, c.prior, tried, taken, found)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestFurtherKernels(t *testing.T) {
 		tried := c.tried == ""
 		o.Run.Progress = func(e Event) {
 			further := strings.HasPrefix(e.Family, autoSteps) || strings.Contains(e.Family, "+"+autoLinear)
-			must.Not(t, c.tried == "" && further, "%s: tried %s", c.kernel, e.Family)
+			must.Hold(t, c.tried != "" || !further, "%s: tried %s", c.kernel, e.Family)
 			tried = tried || strings.Contains(e.Family, c.tried)
 		}
 		m, err := Fit(t.Context(), must.Get(dataset.FromRows(strings.Split("a b c y", " "), c.rows))(t), o)
@@ -156,9 +156,10 @@ func TestFurtherKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		names := m.Findings.Of(finding.KernelByEvidence)
-		must.Not(t, !tried || !strings.Contains(names[0].Subject[0], c.taken), "%s: tried %v, took %+v", c.kernel,
-			tried, names)
+		must.Hold(t, tried && strings.Contains(names[0].Subject[0], c.taken),
+			"%s: tried %v, took %+v", c.kernel, tried, names)
 		err = checkAsked(&m.Model, strings.Split("a b c y", " "))
-		must.Not(t, m.Certificate == nil || err != nil, "%s: certificate %v, %v", c.kernel, m.Certificate, err)
+		must.Hold(t, m.Certificate != nil && err == nil,
+			"%s: certificate %v, %v", c.kernel, m.Certificate, err)
 	}
 }

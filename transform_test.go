@@ -48,7 +48,7 @@ func fitRows(t *testing.T, rows [][]float64, change func(o *krigo.Options)) (*kr
 func TestTransformChosen(t *testing.T) {
 	m, table := fitRows(t, logNormal(1, 200, false), func(*krigo.Options) {})
 	seen := m.Scaling.Transform
-	must.End(t, seen == nil || seen.Lambda > 0.1, "the transform is %+v", seen)
+	must.Need(t, seen != nil && seen.Lambda <= 0.1, "the transform is %+v", seen)
 	must.Be(t, seen.Estimate, dataset.Mean)
 	must.Be(t, len(m.Findings.Of(finding.TargetTransform)), 1)
 	var file bytes.Buffer
@@ -57,9 +57,9 @@ func TestTransformChosen(t *testing.T) {
 	again := must.Get(krigo.Read(&file))(t)
 	a, b := must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t),
 		must.Get(again.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
-	must.Not(t, !slices.Equal(a, b), "a model that was read predicts otherwise")
+	must.Hold(t, slices.Equal(a, b), "a model that was read predicts otherwise")
 	found := must.Get(again.Certify(t.Context(), table, krigo.CertifyOptions{}))(t)
-	must.Not(t, !found.Matches, "not reproduced: %s", found.Differs)
+	must.Hold(t, found.Matches, "not reproduced: %s", found.Differs)
 	must.Be(t, must.Get(found.Refit(t.Context(), nil))(t), "")
 
 	var files [2]bytes.Buffer
@@ -69,7 +69,8 @@ func TestTransformChosen(t *testing.T) {
 		m.Fitted = bytes.Replace(m.Fitted, []byte(`"target_transform":"none",`), nil, 1)
 		must.Do(t, m.Write(&files[i]))
 	}
-	must.Not(t, !bytes.Equal(files[0].Bytes(), files[1].Bytes()), "the Gaussian target's model isn't that without a transform")
+	must.Hold(t, bytes.Equal(files[0].Bytes(), files[1].Bytes()),
+		"the Gaussian target's model isn't that without a transform")
 }
 
 // TestTransformCosts: log1p has more evidence for these targets, because it stretches the surroundings of the many that
@@ -183,14 +184,14 @@ func TestTransformFull(t *testing.T) {
 		further := logNormal(400+seed, each, false)
 		at := must.Get(dataset.FromRows([]string{"x", "y"}, further))(t)
 		for i, e := range must.Get(m.IntervalsOfFew(t.Context(), table, at, krigo.IntervalOptions{Kind: "full"}))(t) {
-			must.Not(t, !(0 < e.Lower && e.Lower < e.Upper), "interval %d is %v", i, e)
+			must.Hold(t, 0 < e.Lower && e.Lower < e.Upper, "interval %d is %v", i, e)
 			if e.Lower <= further[i][1] && further[i][1] <= e.Upper {
 				held++
 			}
 		}
 	}
 	share := float64(held) / (sets * each)
-	must.Not(t, share < 0.92 || share > 0.99, "intervals of 95 %% hold %v", share)
+	must.Hold(t, share >= 0.92 && share <= 0.99, "intervals of 95 %% hold %v", share)
 }
 
 // TestTransformHolds: in at most a share δ of simulated log-normal sets, the share of misses among further rows is
@@ -220,7 +221,7 @@ func TestTransformHolds(t *testing.T) {
 			failed++
 		}
 	}
-	must.Not(t, failed > 8, "%d of %d bounds fail at δ = %v", failed, sets, delta)
+	must.Hold(t, failed <= 8, "%d of %d bounds fail at δ = %v", failed, sets, delta)
 }
 
 // TestTransformRefused: options that need a Gaussian target in its own units are refused, and the error says what to
@@ -254,5 +255,5 @@ func TestTransformRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.krigo")
 	must.Do(t, m.Save(path))
 	text := string(must.Get(m.Fitted.MarshalJSON())(t))
-	must.Not(t, !strings.Contains(text, `"target_transform":"log"`), "fitted is %s", text)
+	must.Hold(t, strings.Contains(text, `"target_transform":"log"`), "fitted is %s", text)
 }

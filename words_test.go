@@ -23,8 +23,9 @@ func TestSentence(t *testing.T) {
 		p := *c.Promise
 		p.HalfWidthRaw, c.Promise = half, &p
 		words := m.Sentence(&c)
-		must.Not(t, !strings.HasPrefix(words, "With 99 % confidence (over the draw of the certified rows), at least ") ||
-			!strings.Contains(words, "\nWith the same confidence, at least "), "%v", words)
+		must.Hold(t,
+			strings.HasPrefix(words, "With 99 % confidence (over the draw of the certified rows), at least ") &&
+				strings.Contains(words, "\nWith the same confidence, at least "), "%v", words)
 		_, rest, _ := strings.Cut(words, "lie within ±")
 		said, err := strconv.ParseFloat(strings.ReplaceAll(strings.Fields(rest)[0], ",", ""), 64)
 		if err != nil || said < half*(1-1e-12) || said > half*1.01 || !strings.Contains(words, "at least 85 %") {
@@ -92,7 +93,7 @@ func TestSliceNumbers(t *testing.T) {
 	to := 30255.83
 	words := m.Sentence(&pacbayes.Certificate{Valid: true, Loss: pacbayes.Band, Delta: 0.01,
 		Slices: []pacbayes.Slice{{By: "sd", Name: "surest", To: &to}}})
-	must.Not(t, !strings.Contains(words, "sd surest, < 30,255.8: "), "%v", words)
+	must.Hold(t, strings.Contains(words, "sd surest, < 30,255.8: "), "%v", words)
 }
 
 // forger is a name that looks like a promise, on a line of its own.
@@ -124,9 +125,9 @@ func TestForgedNames(t *testing.T) {
 		}
 		for _, text := range append(said, m.Certificate.Conditions...) {
 			for _, line := range strings.Split(text, "\n") {
-				must.Not(t, strings.HasPrefix(line, "With 100 %"), "%s: %s", name, text)
+				must.Hold(t, !strings.HasPrefix(line, "With 100 %"), "%s: %s", name, text)
 			}
 		}
-		must.Not(t, !strings.Contains(said[0], `\n`), "%s: %s", name, said[0])
+		must.Hold(t, strings.Contains(said[0], `\n`), "%s: %s", name, said[0])
 	}
 }

@@ -71,12 +71,14 @@ func TestRegression(t *testing.T) {
 	table := read(t, "a,MEDV,b\n1,2,3\n4,5,6\n")
 	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
-	must.Not(t, !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(x, []float64{1, 3, 4, 6}) ||
-		!slices.Equal(y, []float64{2, 5}) || err != nil, "got %+v, %v, %v, %v", d, x, y, err)
-	must.Not(t, !slices.Equal(table.Names, []string{"a", "MEDV", "b"}), "the table changed: %v", table.Names)
+	must.Hold(t, slices.Equal(d.Inputs, []string{"a", "b"}) &&
+		slices.Equal(x, []float64{1, 3, 4, 6}) && slices.Equal(y, []float64{2, 5}) && err == nil,
+		"got %+v, %v, %v, %v", d, x, y, err)
+	must.Hold(t, slices.Equal(table.Names, []string{"a", "MEDV", "b"}),
+		"the table changed: %v", table.Names)
 	x, y, err = d.Select([]int{1, 0})
-	must.Not(t, err != nil || !slices.Equal(x, []float64{4, 6, 1, 3}) || !slices.Equal(y, []float64{5, 2}),
-		"selected %v, %v", x, y)
+	must.Hold(t, err == nil && slices.Equal(x, []float64{4, 6, 1, 3}) &&
+		slices.Equal(y, []float64{5, 2}), "selected %v, %v", x, y)
 
 	_, err = table.Regression("medw")
 	wantError(t, err, `f.csv: no column "medw" for the target; did you mean "MEDV"?`, `the columns are "a", "MEDV", "b"`)
@@ -126,7 +128,7 @@ func TestBlock(t *testing.T) {
 		t.Errorf("%d×%d, %v", n, cols, v.Err())
 	}
 	for _, c := range [][2]int{{3, 2}, {-1, 2}, {0, -1}, {0, 3}, {math.MaxInt, 2}} {
-		must.Not(t, v.Block(c[0], c[1], x, y) == nil, "rows %v accepted", c)
+		must.Hold(t, v.Block(c[0], c[1], x, y) != nil, "rows %v accepted", c)
 	}
 	v = d.Scaled([]int{0, 3}, dataset.Scaling{InputMean: []float64{1, 2}, InputScale: []float64{1e-300, 1},
 		TargetScale: 3})
@@ -152,7 +154,7 @@ func TestFindings(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := regression(t, c.text, "y")
 			got, err := inspect.Findings(d, must.Get(d.Units())(t))
-			must.Not(t, err != nil || !reflect.DeepEqual(got, c.want), "got %q", got)
+			must.Hold(t, err == nil && reflect.DeepEqual(got, c.want), "got %q", got)
 		})
 	}
 }
@@ -177,8 +179,9 @@ func TestScalingOf(t *testing.T) {
 			d := dataOf(1, []float64{v[0], -77, v[1], v[2]}, []float64{1, 99, 2, 3})
 			s := must.Get(dataset.ScalingOf(d, []int{0, 2, 3}, dataset.PriorRows))(t)
 			near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-15*math.Abs(want) }
-			must.Not(t, !near(s.InputMean[0], c.mean) || !near(s.InputScale[0], c.scale) || s.TargetMean != 2 ||
-				!near(s.TargetScale, root) || s.Source != dataset.PriorRows, "got %+v", s)
+			must.Hold(t, near(s.InputMean[0], c.mean) && near(s.InputScale[0], c.scale) &&
+				s.TargetMean == 2 && near(s.TargetScale, root) && s.Source == dataset.PriorRows,
+				"got %+v", s)
 		})
 	}
 	d := regression(t, "a,y\n1,5\n2,5\n3,6\n", "y")
@@ -206,10 +209,12 @@ func TestScalingApplies(t *testing.T) {
 	x, y := []float64{3, 0, 1, 15}, []float64{7, 3}
 	s.Inputs(x, x)
 	s.Target(y, y)
-	must.Not(t, !slices.Equal(x, []float64{1, -2, 0, 1}) || !slices.Equal(y, []float64{1, 0}), "scaled %v, %v", x, y)
-	must.Not(t, s.Raw(1) != 7 || s.RawVariance(1) != 16, "raw mean %g, variance %g", s.Raw(1), s.RawVariance(1))
+	must.Hold(t, slices.Equal(x, []float64{1, -2, 0, 1}) && slices.Equal(y, []float64{1, 0}),
+		"scaled %v, %v", x, y)
+	must.Hold(t, s.Raw(1) == 7 && s.RawVariance(1) == 16,
+		"raw mean %g, variance %g", s.Raw(1), s.RawVariance(1))
 	dataset.Identity(2).Inputs(x, []float64{3, 0, 1, 15})
-	must.Not(t, !slices.Equal(x, []float64{3, 0, 1, 15}) || dataset.Identity(2).Raw(5) != 5,
+	must.Hold(t, slices.Equal(x, []float64{3, 0, 1, 15}) && dataset.Identity(2).Raw(5) == 5,
 		"the identity changes values")
 	text, err := json.Marshal(dataset.Identity(1))
 	if want := `{"input_mean":[0],"input_scale":[1],"target_mean":0,` +
@@ -289,7 +294,7 @@ func TestHashSees(t *testing.T) {
 	}
 	x, y := []float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}
 	base := Hash(x, y, []int{0, 2}, 2)
-	must.Not(t, Hash(x, y, []int{2, 0}, 2) != base, "the order of rows counts")
+	must.Hold(t, Hash(x, y, []int{2, 0}, 2) == base, "the order of rows counts")
 	for j := range x {
 		changed := slices.Clone(x)
 		changed[j] = math.Nextafter(changed[j], 9)
@@ -297,8 +302,9 @@ func TestHashSees(t *testing.T) {
 			t.Errorf("input %d: counted should be %v", j, counted)
 		}
 	}
-	must.Not(t, Hash(x, []float64{0.1, 0.2, 0.4}, []int{0, 2}, 2) == base || Hash(x, y, []int{0, 1}, 2) == base ||
-		Hash(x, y, nil, 2) == Hash(x, y, nil, 1), "targets, rows or counts do not count")
+	must.Hold(t, Hash(x, []float64{0.1, 0.2, 0.4}, []int{0, 2}, 2) != base &&
+		Hash(x, y, []int{0, 1}, 2) != base && Hash(x, y, nil, 2) != Hash(x, y, nil, 1),
+		"targets, rows or counts do not count")
 }
 
 func TestDealByPosition(t *testing.T) {
@@ -306,17 +312,19 @@ func TestDealByPosition(t *testing.T) {
 	var all []int
 	for role, n := range []int{10, 20, 30, 40} {
 		rows := dataset.Roles{Of: roles}.Rows(dataset.Role(role))
-		must.Not(t, len(rows) != n || !slices.IsSorted(rows), "%d %s rows: %v", len(rows), dataset.Role(role), rows)
+		must.Hold(t, len(rows) == n && slices.IsSorted(rows),
+			"%d %s rows: %v", len(rows), dataset.Role(role), rows)
 		all = append(all, rows...)
 	}
 	if slices.Sort(all); all[0] != 0 || all[99] != 99 {
 		t.Error("not all rows dealt")
 	}
 	other, _ := dataset.DealByPosition(100, 1, dataset.Counts{10, 0, 90})
-	must.Not(t, !slices.Equal(dataset.Roles{Of: roles}.Rows(dataset.Test), dataset.Roles{Of: other}.Rows(dataset.Test)),
+	must.Hold(t,
+		slices.Equal(dataset.Roles{Of: roles}.Rows(dataset.Test), dataset.Roles{Of: other}.Rows(dataset.Test)),
 		"test rows depend on the other counts")
 	other, _ = dataset.DealByPosition(100, 2, dataset.Counts{10, 20, 30})
-	must.Not(t, slices.Equal(roles, other), "the seed does not count")
+	must.Hold(t, !slices.Equal(roles, other), "the seed does not count")
 	if roles, err := dataset.DealByPosition(3, 1, dataset.Counts{0, 0, 3}); err != nil ||
 		len(dataset.Roles{Of: roles}.Rows(dataset.Certified)) != 0 {
 		t.Errorf("no certified rows: %v, %v", roles, err)
@@ -383,10 +391,11 @@ func TestDeal(t *testing.T) {
 	slices.Reverse(x2)
 	slices.Reverse(y2)
 	u2, roles2 := deal(x2, y2, 7, 6, 8, 20)
-	must.Not(t, !slices.Equal(content(x, y, roles), content(x2, y2, roles2)) || u.Hash != u2.Hash ||
-		u.HashOf(roles.Rows(dataset.Certified)) != u2.HashOf(roles2.Rows(dataset.Certified)), "the order of rows counts")
-	must.Not(t, u.HashOf(roles.Rows(dataset.Prior)) == u.HashOf(roles.Rows(dataset.Certified)) ||
-		u.HashOf(roles.Rows(dataset.Prior)) == u.Hash, "the hash doesn't see which rows")
+	must.Hold(t, slices.Equal(content(x, y, roles), content(x2, y2, roles2)) && u.Hash == u2.Hash &&
+		u.HashOf(roles.Rows(dataset.Certified)) == u2.HashOf(roles2.Rows(dataset.Certified)),
+		"the order of rows counts")
+	must.Hold(t, u.HashOf(roles.Rows(dataset.Prior)) != u.HashOf(roles.Rows(dataset.Certified)) &&
+		u.HashOf(roles.Rows(dataset.Prior)) != u.Hash, "the hash doesn't see which rows")
 	if _, other := deal(x, y, 7, 6, 0, 0); !slices.Equal(other.Rows(dataset.Test), roles.Rows(dataset.Test)) {
 		t.Error("test rows depend on the other counts")
 	}
@@ -409,7 +418,7 @@ func TestDeal(t *testing.T) {
 			moved++
 		}
 	}
-	must.Not(t, several < 5 || moved < 15,
+	must.Hold(t, several >= 5 && moved >= 15,
 		"%d of 20 rows have copies in other roles; %d rows moved when one changed", several, moved)
 	_, err := u.Deal(1, dataset.Counts{30, 30, 1})
 	wantError(t, err, "30 test, 30 calibration and 1 prior rows asked for, but there are only 60 rows")

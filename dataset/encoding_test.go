@@ -59,8 +59,9 @@ func TestEncode(t *testing.T) {
 		1, 0, 0, 2, 0, 0, 1,
 		0, 0, 1, 2, 0, 0, 1,
 	}
-	must.Not(t, !slices.Equal(d.Inputs, roomInputs) || d.Cols != 7 || !slices.Equal(inputsOf(t, d), want) ||
-		d.Where(4) != "line 6", "%q, %v", d.Inputs, inputsOf(t, d))
+	must.Hold(t, slices.Equal(d.Inputs, roomInputs) && d.Cols == 7 &&
+		slices.Equal(inputsOf(t, d), want) && d.Where(4) == "line 6",
+		"%q, %v", d.Inputs, inputsOf(t, d))
 	x, y, err := d.Select([]int{5, 0, 1})
 	if err != nil || !slices.Equal(x, slices.Concat(want[35:], want[:14])) || !slices.Equal(y, []float64{60, 10, 20}) {
 		t.Errorf("%v, %v, %v", x, y, err)
@@ -105,14 +106,14 @@ func TestEncode(t *testing.T) {
 func TestEncodingOfPriorRows(t *testing.T) {
 	prior := strings.Join(strings.SplitAfter(rooms, "\n")[:4], "")
 	a, b := encoded(t, rooms), encoded(t, prior+"coal,1e9,99,4\nx,,y,5\n")
-	must.Not(t, !reflect.DeepEqual(a.Encoding, b.Encoding), "%v and %v", a.Encoding, b.Encoding)
+	must.Hold(t, reflect.DeepEqual(a.Encoding, b.Encoding), "%v and %v", a.Encoding, b.Encoding)
 	sa := must.Get(dataset.ScalingOf(a, []int{0, 1, 2}, dataset.PriorRows))(t)
 	if sb, err := dataset.ScalingOf(b, []int{0, 1, 2}, dataset.PriorRows); err != nil || !reflect.DeepEqual(sa, sb) {
 		t.Errorf("%+v and %+v, %v", sa, sb, err)
 	}
 	// Inputs of categories stay 0 and 1. Numbers are standardised after missing numbers have been filled.
-	must.Not(t, !slices.Equal(sa.InputMean, []float64{0, 0, 0, 2, 0, 0, 0}) ||
-		!slices.Equal(sa.InputScale, []float64{1, 1, 1, math.Sqrt(2. / 3), 1, 1, 1}), "%+v", sa)
+	must.Hold(t, slices.Equal(sa.InputMean, []float64{0, 0, 0, 2, 0, 0, 0}) &&
+		slices.Equal(sa.InputScale, []float64{1, 1, 1, math.Sqrt(2. / 3), 1, 1, 1}), "%+v", sa)
 }
 
 // TestEncodedHash: hashes are taken of cells. Different cells have different hashes even if they become the same
@@ -133,11 +134,11 @@ func TestEncodedHash(t *testing.T) {
 			continue
 		}
 		must.Do(t, err)
-		must.Not(t, of(changed) == of(d), "%q for %q has the same hash", to, from)
+		must.Hold(t, of(changed) != of(d), "%q for %q has the same hash", to, from)
 	}
 	same, err := d.Encoding.Select(read(t, strings.NewReplacer("NA", "null", "3.0", "3", "zone,y",
 		"zone,y").Replace(rooms)), d.Inputs, "y")
-	must.Not(t, err != nil || of(same) != of(d), "written otherwise: %v", err)
+	must.Hold(t, err == nil && of(same) == of(d), "written otherwise: %v", err)
 }
 
 // stored is a store of rows with three columns.
@@ -179,15 +180,15 @@ func TestEncodeDisk(t *testing.T) {
 	if answers[0] != answers[1] || !strings.Contains(answers[0], `kind by "-1", "0", "1", "other"; a`) {
 		t.Errorf("%.300s\n%.300s", answers[0], answers[1])
 	}
-	must.Not(t, disk.Values != nil, "the table was loaded")
+	must.Hold(t, disk.Values == nil, "the table was loaded")
 }
 
 // TestFills: missing values are filled in a table without categories too.
 func TestFills(t *testing.T) {
 	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", nil, dataset.Coding{Missing: dataset.FillMean},
 		these([]int{0, 2}))
-	must.Not(t, err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) || !slices.Equal(d.Inputs, []string{"a"}),
-		"%+v, %v", d, err)
+	must.Hold(t, err == nil && slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) &&
+		slices.Equal(d.Inputs, []string{"a"}), "%+v, %v", d, err)
 }
 
 // TestEncodeFindings: the input for other categories is 0 in all rows, and no finding calls it constant.
@@ -268,7 +269,7 @@ func TestEncodeRefuses(t *testing.T) {
 	} {
 		table := must.Get(files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
 		d, err := table.Encode(c.target, nil, dataset.Coding{Categorical: c.categorical, Missing: c.missing}, these(c.rows))
-		must.Not(t, d != nil, "%q was encoded, want %s", c.text, c.want)
+		must.Hold(t, d == nil, "%q was encoded, want %s", c.text, c.want)
 		wantError(t, inspect.Explain(err), c.want)
 	}
 }
@@ -279,6 +280,7 @@ func TestText(t *testing.T) {
 	for _, cell := range []string{"red", "b\xffd", "b\ufffdd", "1e1", " blue ", "b\xffd"} {
 		table.Append([]string{cell})
 	}
-	must.Not(t, !slices.Equal(table.Values, []float64{0, 1, 1, 2, 3, 1}) ||
-		!slices.Equal(table.Text[0], []string{"red", "b\ufffdd", "10", "blue"}) || table.Rows != 6, "%+v", table)
+	must.Hold(t, slices.Equal(table.Values, []float64{0, 1, 1, 2, 3, 1}) &&
+		slices.Equal(table.Text[0], []string{"red", "b\ufffdd", "10", "blue"}) && table.Rows == 6,
+		"%+v", table)
 }

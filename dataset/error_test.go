@@ -28,7 +28,7 @@ func TestErrorOfPredict(t *testing.T) {
 		table := must.Get(dataset.FromRows([]string{"x"}, [][]float64{{1}, {c.x}}))(t)
 		_, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		var of *dataset.Error
-		must.Not(t, !errors.As(err, &of) || of.File != "rows" || of.Row != 2 || of.Column != c.column,
-			"%v: %v, %+v", c.x, err, of)
+		must.Hold(t, errors.As(err, &of) && of.File == "rows" && of.Row == 2 &&
+			of.Column == c.column, "%v: %v, %+v", c.x, err, of)
 	}
 }

@@ -56,7 +56,8 @@ func TestReading(t *testing.T) {
 		if err != nil {
 			v = math.NaN()
 		}
-		must.Not(t, v != c.want && (v == v || c.want == c.want), "%q by %+v: %v, want %v", c.cell, c.of, v, c.want)
+		must.Hold(t, v == c.want || (v != v && c.want != c.want),
+			"%q by %+v: %v, want %v", c.cell, c.of, v, c.want)
 	}
 	for _, c := range []struct {
 		of   dataset.Reading
@@ -105,7 +106,8 @@ func TestReadingOfTable(t *testing.T) {
 	// The index of a DataFrame is an input only if it is asked for.
 	table := read(dataset.Reading{}, ",a,y\n0,1,2\n1,3,4\n")
 	left, err := table.Leave(nil, nil, "y")
-	must.Not(t, err != nil || !slices.Equal(left, []string{"(index)"}), "%q left out, %v", left, err)
+	must.Hold(t, err == nil && slices.Equal(left, []string{"(index)"}),
+		"%q left out, %v", left, err)
 	if left, err := table.Leave([]string{"*"}, nil, "y"); err != nil || len(left) > 0 {
 		t.Errorf("%q left out, %v", left, err)
 	}
@@ -188,10 +190,11 @@ func TestDates(t *testing.T) {
 	}
 	quarter := 2 * math.Pi * 0.25 / 7 // a quarter of the week's first day
 	for k, want := range []float64{4.25, 1, 1, 0, math.Sin(quarter), math.Cos(quarter)} {
-		must.Not(t, math.Abs(table.Values[k]-want) > 1e-12, "%s: %v, want %v", table.Names[k], table.Values[k], want)
+		must.Hold(t, math.Abs(table.Values[k]-want) <= 1e-12,
+			"%s: %v, want %v", table.Names[k], table.Values[k], want)
 	}
 	for k, v := range table.Values[6:12] {
-		must.Not(t, (v != v) != (k != 1), "a missing date: %v", table.Values[6:12])
+		must.Hold(t, (v != v) == (k != 1), "a missing date: %v", table.Values[6:12])
 	}
 	must.Be(t, table.Reading().Dates[0].Form, "ymd", "the form")
 	kept := must.Get(table.Keep([]string{"a:b"}))(t)
@@ -251,7 +254,7 @@ func TestEqualRows(t *testing.T) {
 	text := "a,b,y\n1,x,2\n3,,4\n1,x,2\n3,,4\n1,z,2\n"
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv",
 		As: dataset.Reading{Distinct: true}}.Read())(t)
-	must.Not(t, table.Rows != 3 || table.Found.Dropped != 2 || table.Where(2) != "line 6",
+	must.Hold(t, table.Rows == 3 && table.Found.Dropped == 2 && table.Where(2) == "line 6",
 		"%d rows, %d left out, the last in %s", table.Rows, table.Found.Dropped, table.Where(2))
 	table = must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 	d, err := table.Regression("y", "b")
@@ -312,7 +315,7 @@ func TestNaming(t *testing.T) {
 	read := func(text string, names ...string) error {
 		of := dataset.Reading{}.Naming(names...)
 		table, err := files.CSV{From: strings.NewReader(text), Source: "t.csv", As: of}.Read()
-		must.Not(t, err == nil && !reflect.DeepEqual(table.Reading(), dataset.Reading{}.Naming()),
+		must.Hold(t, err != nil || reflect.DeepEqual(table.Reading(), dataset.Reading{}.Naming()),
 			"names are part of a model's reading")
 		return err
 	}
@@ -327,7 +330,8 @@ func TestNaming(t *testing.T) {
 		"x,g\n1,a\n01,a\n":                                    "",
 	} {
 		err := read(text, "g", "absent")
-		must.Not(t, want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)),
+		must.Hold(t, (want != "" || err == nil) &&
+			(want == "" || (err != nil && strings.Contains(err.Error(), want))),
 			"%q: %v, want %q", text, err, want)
 		if err := read(text); err != nil {
 			t.Errorf("%q, although nothing names it: %v", text, err)

@@ -27,7 +27,7 @@ func TestFromRows(t *testing.T) {
 		t.Error("data beside an error")
 	}
 	d, err = table.Unlabelled([]string{"a"})
-	must.Not(t, err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}), "%v, %v", d, err)
+	must.Hold(t, err == nil && slices.Equal(inputsOf(t, d), []float64{1, 3, 5}), "%v, %v", d, err)
 	for _, c := range []struct {
 		names []string
 		rows  [][]float64
@@ -63,8 +63,8 @@ func TestFromMatrix(t *testing.T) {
 		{mat.NewSymDense(2, []float64{1, 2, 2, 3}), []string{"a", "y"}, []float64{1, 2, 2, 3}},
 	} {
 		table, err := dataset.FromMatrix(c.names, c.m)
-		must.Not(t, err != nil || !slices.Equal(valuesOf(t, table), c.values) || table.Where(1) != "row 2",
-			"%+v, %v, want %v", table, err, c.values)
+		must.Hold(t, err == nil && slices.Equal(valuesOf(t, table), c.values) &&
+			table.Where(1) == "row 2", "%+v, %v, want %v", table, err, c.values)
 	}
 	_, err := dataset.FromMatrix([]string{"a", "y"}, m)
 	wantError(t, err, "matrix: row 1: expected 2 values, one for each column, got 3")
@@ -172,7 +172,8 @@ func TestError(t *testing.T) {
 		x := make([]float64, 2)
 		err = d.Scaled(d.All(), s).Block(0, 2, x, nil)
 		var of *dataset.Error
-		must.Not(t, !errors.As(err, &of) || of.Line != want.Line || of.Row != want.Row || of.File != want.File, "%v", err)
+		must.Hold(t, errors.As(err, &of) && of.Line == want.Line && of.Row == want.Row &&
+			of.File == want.File, "%v", err)
 		wantError(t, err, want.File+": ", "a value is so far from the others")
 	}
 }
@@ -206,6 +207,6 @@ func TestSeveralGoroutines(t *testing.T) {
 	}
 	wait.Wait()
 	for _, f := range found[1:] {
-		must.Not(t, f != found[0], "%s\n%s", f, found[0])
+		must.Hold(t, f == found[0], "%s\n%s", f, found[0])
 	}
 }

@@ -34,7 +34,7 @@ func TestTransformInverts(t *testing.T) {
 		last := math.Inf(-1)
 		for _, y := range []float64{-500, -2, -0.3, 0, 0.05, 0.09, 0.11, 0.8, 1, 7, 40, 200, 1e4} {
 			u := f.at(y)
-			must.Not(t, !(u > last), "%s %v: T(%v) = %v after %v", f.Name, f.Lambda, y, u, last)
+			must.Hold(t, u > last, "%s %v: T(%v) = %v after %v", f.Name, f.Lambda, y, u, last)
 			last = u
 			must.Near(t, f.inverse(u), y, 1e-9*max(1, math.Abs(y)), f.Name, f.Lambda)
 			h := 1e-6 * max(1, math.Abs(y))
@@ -110,7 +110,8 @@ func TestTransformLambda(t *testing.T) {
 			for step := range 41 {
 				other := f
 				other.Lambda = float64(step) / 20
-				must.Not(t, density(other) > density(f)+1e-6, "%s: λ = %v is likelier than %v", name, other.Lambda, f.Lambda)
+				must.Hold(t, density(other) <= density(f)+1e-6,
+					"%s: λ = %v is likelier than %v", name, other.Lambda, f.Lambda)
 			}
 		}
 	}
@@ -131,6 +132,6 @@ func TestTransformDomain(t *testing.T) {
 	for _, f := range []Transform{{Name: "exp", Scale: 1, Estimate: Mean}, {Name: "log", From: -1, Scale: 1, Estimate: Mean},
 		{Name: boxCox, From: 1, Lambda: 0.33, Scale: 1, Estimate: Mean}, {Name: "log", From: 1, Scale: 0, Estimate: Mean},
 		{Name: "sqrt", From: 1, Lambda: 0.4, Scale: 1, Estimate: Mean}, {Name: "log", From: 1, Scale: 1}} {
-		must.Not(t, f.check() == nil, "%+v is taken", f)
+		must.Hold(t, f.check() != nil, "%+v is taken", f)
 	}
 }

@@ -34,7 +34,7 @@ func TestWords(t *testing.T) {
 		}
 		return true
 	})
-	must.Not(t, kinds != len(words), "%d kinds, words of %d", kinds, len(words))
+	must.Hold(t, kinds == len(words), "%d kinds, words of %d", kinds, len(words))
 }
 
 // TestString: String writes findings in the right words. The examples contain every sort of place for a subject or
@@ -116,7 +116,7 @@ func TestJSON(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &back)
 	}
-	must.Not(t, err != nil || !reflect.DeepEqual(back, all), "%s, %v", text, err)
+	must.Hold(t, err == nil && reflect.DeepEqual(back, all), "%s, %v", text, err)
 	const want = `[{"kind":"jitter","numbers":[1.7976931348623157e+308],"severity":"note"},` +
 		`{"kind":"constant_columns","subject":["a"],"numbers":[1],"severity":"warning"}]`
 	if told, err := json.Marshal(all.Tell()); err != nil || string(told) != want {

@@ -35,7 +35,7 @@ func TestBoxes(t *testing.T) {
 		}
 		boxes, has := kernel.At(k, theta).Boxes(x, order, size)
 		alone, _ := kernel.At(k, theta).Boxes(x, order, 1)
-		must.Not(t, has != ok, "%s: %v", expr, has)
+		must.Hold(t, has == ok, "%s: %v", expr, has)
 		if !has {
 			continue
 		}
@@ -47,9 +47,11 @@ func TestBoxes(t *testing.T) {
 			alone.Most(a.Row(i), each)
 			for j, row := range order {
 				v := cov.At(i, int(row))
-				must.End(t, !(most[j/size] >= v*(1-1e-9)), "%s: bound %v of covariance %v", expr, most[j/size], v)
+				must.Need(t, most[j/size] >= v*(1-1e-9),
+					"%s: bound %v of covariance %v", expr, most[j/size], v)
 				if expr != "(rq+white)*se" { // the bound counts the white noise
-					must.End(t, !(each[j] >= v*(1-1e-9) && each[j] <= v*(1+1e-9)), "%s: bound %v of one covariance %v", expr, each[j], v)
+					must.Need(t, each[j] >= v*(1-1e-9) && each[j] <= v*(1+1e-9),
+						"%s: bound %v of one covariance %v", expr, each[j], v)
 				}
 			}
 		}
@@ -58,7 +60,7 @@ func TestBoxes(t *testing.T) {
 			boxes.Columns(a, j0, j1, some.View(0, a.Rows, 0, j1-j0))
 			for i := range a.Rows {
 				for j, row := range order[j0:j1] {
-					must.End(t, some.At(i, j) != cov.At(i, int(row)), "%s: other bits", expr)
+					must.Need(t, some.At(i, j) == cov.At(i, int(row)), "%s: other bits", expr)
 				}
 			}
 		}

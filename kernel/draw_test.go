@@ -43,16 +43,17 @@ func TestDrawCovariance(t *testing.T) {
 					squares.Row(i)[j] += a * a * b * b
 				}
 			}
-			must.End(t, f[0] != f[n-1], "%s: at the same place %v and %v", expr, f[0], f[n-1])
+			must.Need(t, f[0] == f[n-1], "%s: at the same place %v and %v", expr, f[0], f[n-1])
 		}
 		for i := range n {
-			must.Not(t, !(math.Abs(sum[i]/draws) <= 5*math.Sqrt(want.At(i, i)/draws)),
+			must.Hold(t, math.Abs(sum[i]/draws) <= 5*math.Sqrt(want.At(i, i)/draws),
 				"%s: the mean of row %d is %v", expr, i, sum[i]/draws)
 			for j := range n {
 				got := products.At(i, j) / draws
 				se := math.Sqrt((squares.At(i, j)/draws - got*got) / draws)
-				must.Not(t, !(math.Abs(got-want.At(i, j)) <= 5*se),
-					"%s: covariance %d, %d is %v ± %.2g, want %v", expr, i, j, got, se, want.At(i, j))
+				must.Hold(t, math.Abs(got-want.At(i, j)) <= 5*se,
+					"%s: covariance %d, %d is %v ± %.2g, want %v", expr, i, j, got, se,
+					want.At(i, j))
 			}
 		}
 	}
@@ -74,12 +75,13 @@ func TestDrawSeeded(t *testing.T) {
 		f.At(x, out)
 		f.At(x.RowRange(37, 47), some)
 		for i, v := range some {
-			must.Not(t, !(math.Abs(v-out[37+i]) <= 1e-12), "row %d: %v among others %v", i, v, out[37+i])
+			must.Hold(t, math.Abs(v-out[37+i]) <= 1e-12,
+				"row %d: %v among others %v", i, v, out[37+i])
 		}
 		if first == nil {
 			first = out
 		}
-		must.Not(t, !slices.Equal(out, first), "another function on %d cores", cores)
+		must.Hold(t, slices.Equal(out, first), "another function on %d cores", cores)
 	}
 	var posterior kernel.Kernel = &kernel.Conditional{Kernel: k, Theta: make([]float64, len(k.Params()))}
 	must.Refuse(kernel.At(kernel.Sum(kernel.Linear{}, posterior), []float64{0}).Draw(3, 9,

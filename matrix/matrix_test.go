@@ -29,7 +29,7 @@ func TestShapes(t *testing.T) {
 	}
 	part := matrix.New(2, 2)
 	part.CopyFrom(matrix.Of(2, 3, []float64{1, 2, 3, 4, 5, 6}).View(0, 2, 1, 3))
-	must.Not(t, part.At(0, 0) != 2 || part.At(1, 1) != 6, "the copy of a view is %v", part.Data)
+	must.Hold(t, part.At(0, 0) == 2 && part.At(1, 1) == 6, "the copy of a view is %v", part.Data)
 	if part.Zero(); part.At(1, 1) != 0 {
 		t.Errorf("zeroed to %v", part.Data)
 	}
@@ -40,7 +40,7 @@ func TestShapes(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				must.Not(t, recover() == nil, "%s that don't fit: no panic", name)
+				must.Hold(t, recover() != nil, "%s that don't fit: no panic", name)
 			}()
 			wrong()
 		}()

@@ -16,7 +16,8 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]int64{"4GiB": 4 << 30, "500MB": 5e8, "500 mb": 5e8, "1.5KiB": 1536, "17": 17,
 		"17B": 17, "2TiB": 2 << 40, "": 0, "GiB": 0, "0": 0, "-1GiB": 0, "4 gibibytes": 0, "NaN": 0, "inf": 0, "1e30": 0} {
 		got, err := Parse(text)
-		must.Not(t, got != want || (err == nil) != (want > 0), "%q: %d (%v), want %d", text, got, err, want)
+		must.Hold(t, got == want && (err == nil) == (want > 0),
+			"%q: %d (%v), want %d", text, got, err, want)
 	}
 	for bytes, want := range map[float64]string{3: "3 bytes", 1536: "1.5 KiB", 4 << 30: "4 GiB", 1e30: "9.09e+17 TiB"} {
 		must.Be(t, Text(bytes), want, bytes)
@@ -46,7 +47,7 @@ func TestMachine(t *testing.T) {
 		}
 		must.Be(t, machine(root), test.want, name)
 	}
-	must.Not(t, Limit() <= 0, "limit %d", Limit())
+	must.Hold(t, Limit() > 0, "limit %d", Limit())
 }
 
 func TestAfford(t *testing.T) {
@@ -56,8 +57,9 @@ func TestAfford(t *testing.T) {
 		t.Error(err)
 	}
 	err := Afford("a table", math.Inf(1))
-	must.Not(t, err == nil || !strings.Contains(err.Error(), "a table") || !strings.Contains(err.Error(), "1 MiB") ||
-		!strings.Contains(err.Error(), "--memory"), "%v", err)
+	must.Hold(t, err != nil && strings.Contains(err.Error(), "a table") &&
+		strings.Contains(err.Error(), "1 MiB") && strings.Contains(err.Error(), "--memory"),
+		"%v", err)
 }
 
 func TestReadFile(t *testing.T) {

@@ -34,7 +34,8 @@ func TestFromFile(t *testing.T) {
 		var c method.Choice
 		must.Do(t, json.Unmarshal([]byte(text), &c))
 		err := errors.Join(c.FromFile().WithDefaults().Check(method.Use{})...)
-		must.Not(t, want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)),
+		must.Hold(t, (want != "" || err == nil) &&
+			(want == "" || (err != nil && strings.Contains(err.Error(), want))),
 			"%s: %v, want %q", text, err, want)
 	}
 }
@@ -56,10 +57,10 @@ func TestRegister(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				must.Not(t, recover() == nil, "%s: registered", what)
+				must.Hold(t, recover() != nil, "%s: registered", what)
 			}()
 			method.Register(k)
 		}()
 	}
-	must.Not(t, len(method.Names()) != before, "registered are %v", method.Names())
+	must.Hold(t, len(method.Names()) == before, "registered are %v", method.Names())
 }

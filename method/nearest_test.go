@@ -97,21 +97,21 @@ func TestNearestRaces(t *testing.T) {
 	for _, stop := range []int{7, 300, 301, 310} {
 		k := &kept{states: map[string][]byte{}, left: stop}
 		_, err := m.Bind(task).Minimize(t.Context(), k.run(t), x)
-		must.Not(t, !errors.Is(err, errStopped), "%v", err)
+		must.Hold(t, errors.Is(err, errStopped), "%v", err)
 		got := must.Get(m.Bind(task).Minimize(t.Context(), k.run(t), x))(t)
-		must.Not(t, !slices.Equal(got.X, want.X) || got.Iterations != want.Iterations, "stopped at %d: %v, want %v", stop,
-			got, want)
+		must.Hold(t, slices.Equal(got.X, want.X) && got.Iterations == want.Iterations,
+			"stopped at %d: %v, want %v", stop, got, want)
 	}
 	k = &kept{states: map[string][]byte{}}
 	race := must.Get(m.Bind(task).(method.Racer).Race(t.Context(), k.run(t), x))(t)
 	k.left = want.Iterations - race.Iterations + 1 // the race isn't run again
 	got := must.Get(m.Bind(task).Minimize(t.Context(), k.run(t), x))(t)
-	must.Not(t, !slices.Equal(got.X, want.X) || race.Iterations >= want.Iterations/2,
+	must.Hold(t, slices.Equal(got.X, want.X) && race.Iterations < want.Iterations/2,
 		"after a race of %d steps: %v, want %v", race.Iterations, got, want)
 	task.Started = true
 	r := must.Get(m.Bind(task).Minimize(t.Context(), (&kept{states: map[string][]byte{}}).run(t), want.X))(t)
-	must.Not(t, r.Iterations != want.Iterations-race.Iterations || m.Bind(task).(method.Racer).Races(), "%d steps",
-		r.Iterations)
+	must.Hold(t, r.Iterations == want.Iterations-race.Iterations &&
+		!m.Bind(task).(method.Racer).Races(), "%d steps", r.Iterations)
 }
 
 // TestNearestLearns shows that the input that matters gets the shortest lengthscale, and that Q predicts.
@@ -124,7 +124,7 @@ func TestNearestLearns(t *testing.T) {
 	} {
 		p := m.Bind(task)
 		r := must.Get(p.Minimize(context.Background(), (&kept{states: map[string][]byte{}}).run(t), x))(t)
-		must.Not(t, !(r.X[0] < r.X[1]-1.5 && r.X[0] < r.X[2]-1.5), "%s: ln l² are %v", name, r.X[:3])
+		must.Hold(t, r.X[0] < r.X[1]-1.5 && r.X[0] < r.X[2]-1.5, "%s: ln l² are %v", name, r.X[:3])
 		q, _, err := p.Posterior(r.X)
 		must.Do(t, err)
 		if _, count := q.Arrays(); q.Kind() != posterior.ByNearest || count != 512 {
@@ -141,7 +141,7 @@ func TestNearestLearns(t *testing.T) {
 			e := v - math.Sin(2*points.At(i, 0))
 			square += e * e / 200
 		}
-		must.Not(t, !(square < 0.01), "%s: mean squared error %v", name, square)
+		must.Hold(t, square < 0.01, "%s: mean squared error %v", name, square)
 		if v, _ := p.Evaluate(r.X, nil); v != r.Value {
 			t.Errorf("%s: %v at the end, again %v", name, r.Value, v)
 		}

@@ -36,9 +36,9 @@ func TestFromAnchors(t *testing.T) {
 	box := train.Bounds{Lower: []float64{-50, -3}, Upper: []float64{50, 50}}
 	r := must.Get(Descent{}.Minimize(context.Background(), Run{Load: func(string) *State { return nil }, Box: box,
 		Tell: func(string, *State, int, float64, string) error { return nil }}, h, []float64{0, 0}))(t)
-	must.Not(t, !(h.farthest <= farthest+1e-12) || !(math.Abs(r.X[0]-6) < 1e-2) || r.X[1] != -3 ||
-		len(r.AtBound) != 1 || r.AtBound[0] != 1, "%+v, at most %v from an anchor", r, h.farthest)
+	must.Hold(t, h.farthest <= farthest+1e-12 && math.Abs(r.X[0]-6) < 1e-2 && r.X[1] == -3 &&
+		len(r.AtBound) == 1 && r.AtBound[0] == 1, "%+v, at most %v from an anchor", r, h.farthest)
 	limited := must.Get(Descent{Evaluations: 2}.Minimize(context.Background(), Run{Load: func(string) *State { return nil },
 		Tell: func(string, *State, int, float64, string) error { return nil }}, h, []float64{0, 0}))(t)
-	must.Not(t, len(limited.AtBound) > 0, "at bounds %v", limited.AtBound)
+	must.Hold(t, len(limited.AtBound) == 0, "at bounds %v", limited.AtBound)
 }

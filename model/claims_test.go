@@ -45,7 +45,7 @@ func TestClaimsCover(t *testing.T) {
 				}
 			}
 			for _, f := range want {
-				must.Not(t, in[f] != 1, "%s, %+v: %s stands in %d claims", file, k, f, in[f])
+				must.Hold(t, in[f] == 1, "%s, %+v: %s stands in %d claims", file, k, f, in[f])
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func TestContext(t *testing.T) {
 			roles := must.Get(m.RolesOf(d))(t)
 			prior, rows := d.RowsOf(roles, dataset.Prior), d.RowsOf(roles, dataset.Certified)
 			x := m.Context
-			must.End(t, x == nil || x.Linear.RMSE == 0 || x.LinearReason != "", "%+v", x)
+			must.Need(t, x != nil && x.Linear.RMSE != 0 && x.LinearReason == "", "%+v", x)
 			ps := must.Get(m.Predict(context.Background(), table, krigo.PredictOptions{}))(t)
 			y, yPrior := must.Get(d.Targets(rows))(t), must.Get(d.Targets(prior))(t)
 			var mean, own []float64
@@ -138,7 +138,8 @@ func TestContext(t *testing.T) {
 			// bound is higher.
 			_, own2, err := m.Terms.HoldOut(sampleOf(t, m, d, rows, roles))
 			must.Do(t, err)
-			must.Not(t, m.Terms.Curve != (own2 < m.Certificate.MeanBound-1e-12) || own2 > m.Certificate.MeanBound+1e-12,
+			must.Hold(t, m.Terms.Curve == (own2 < m.Certificate.MeanBound-1e-12) &&
+				own2 <= m.Certificate.MeanBound+1e-12,
 				"%v by itself, %v", own2, m.Certificate.MeanBound)
 		})
 	}
@@ -179,7 +180,7 @@ func byLeastSquares(t *testing.T, d *dataset.Data, from, rows []int) []float64 {
 	}
 	x, y := design(from)
 	var svd mat.SVD
-	must.End(t, !svd.Factorize(x, mat.SVDThin), "no SVD")
+	must.Need(t, svd.Factorize(x, mat.SVDThin), "no SVD")
 	var b, predicted mat.Dense
 	svd.SolveTo(&b, mat.NewDense(len(y), 1, y), svd.Rank(1e-10))
 	at, _ := design(rows)
@@ -212,7 +213,7 @@ func TestContextIsChecked(t *testing.T) {
 		x := *m.Context
 		alter(&x)
 		altered := must.Get(read(&x))(t)
-		must.Not(t, must.Get(altered.Verify(d))(t).Differs == "", "%s isn't found out", name)
+		must.Hold(t, must.Get(altered.Verify(d))(t).Differs != "", "%s isn't found out", name)
 	}
 	for name, alter := range map[string]func(x *model.Context){
 		"rows":   func(x *model.Context) { x.Rows++ },
@@ -232,5 +233,6 @@ func TestContextIsChecked(t *testing.T) {
 	o := fixed("band", 0.4, "")
 	o.Prior, o.Method.Name = krigo.Prior{Kind: "grid"}, "kl-pac"
 	learnt := must.Get(krigo.Fit(context.Background(), table, o))(t)
-	must.End(t, learnt.Certificate == nil || learnt.Context != nil, "what learnt on certified rows: %+v", learnt.Context)
+	must.Need(t, learnt.Certificate != nil && learnt.Context == nil,
+		"what learnt on certified rows: %+v", learnt.Context)
 }

@@ -20,19 +20,21 @@ func TestCurve(t *testing.T) {
 			if i == n/2 {
 				raw, err := json.Marshal(resumed)
 				resumed = &Curve{}
-				must.End(t, err != nil || json.Unmarshal(raw, resumed) != nil, "%v", err)
+				must.Need(t, err == nil && json.Unmarshal(raw, resumed) == nil, "%v", err)
 				resumed.Add(i, float64(-i)) // the same iteration again
 			}
 		}
 		whole.Add(n, math.NaN())
-		must.Not(t, !reflect.DeepEqual(whole, resumed), "%d points: %+v, resumed %+v", n, whole, resumed)
+		must.Hold(t, reflect.DeepEqual(whole, resumed),
+			"%d points: %+v, resumed %+v", n, whole, resumed)
 		k := len(whole.Values)
-		must.Not(t, n < curvePoints && k != n || k > curvePoints || n > curvePoints && k < curvePoints/3,
-			"%d points became %d", n, k)
-		must.Not(t, whole.Iterations[0] != 0 || whole.Iterations[k-1] != n-1,
+		must.Hold(t, (n >= curvePoints || k == n) && k <= curvePoints &&
+			(n <= curvePoints || k >= curvePoints/3), "%d points became %d", n, k)
+		must.Hold(t, whole.Iterations[0] == 0 && whole.Iterations[k-1] == n-1,
 			"%d points: from %d to %d", n, whole.Iterations[0], whole.Iterations[k-1])
 		for i, at := range whole.Iterations {
-			must.Not(t, whole.Values[i] != float64(-at) || i > 0 && i < k-1 && at-whole.Iterations[i-1] != max(1, whole.Every),
+			must.Hold(t, whole.Values[i] == float64(-at) &&
+				(i <= 0 || i >= k-1 || at-whole.Iterations[i-1] == max(1, whole.Every)),
 				"%d points: point %d is %d, %v", n, i, at, whole.Values[i])
 		}
 	}

@@ -88,7 +88,8 @@ func TestExplainFar(t *testing.T) {
 func TestExplainNothing(t *testing.T) {
 	m := example(t, "se*matern32+linear", 2, false, kernel.ZeroMean{})
 	e := explained(t, m, m.Scaling.InputMean...)
-	must.Not(t, e.Contributions[0][0] != 0 || e.Contributions[0][1] != 0 || math.Abs(e.Remainder[0]) > 1e-12, "%+v", e)
+	must.Hold(t, e.Contributions[0][0] == 0 && e.Contributions[0][1] == 0 &&
+		math.Abs(e.Remainder[0]) <= 1e-12, "%+v", e)
 	table := must.Get(dataset.FromMatrix(m.Inputs, mat.NewDense(1, 2, []float64{1e200, 0})))(t)
 	must.Refuse(m.Explain(must.Get(m.Unlabelled(table))(t)))(t, "can't be explained")
 }

@@ -113,15 +113,16 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	}
 	ps := must.Get(m.Predict(t.Context(), points(want.X, column), krigo.PredictOptions{}))(t)
 	for i, p := range ps {
-		must.Not(t, !close(p.Mean, want.Mean[i]) || !close(p.LatentVariance, want.Variance[i]),
-			"x = %v: %v ± %v, stored %v ± %v", want.X[i], p.Mean, p.LatentVariance, want.Mean[i], want.Variance[i])
+		must.Hold(t, close(p.Mean, want.Mean[i]) && close(p.LatentVariance, want.Variance[i]),
+			"x = %v: %v ± %v, stored %v ± %v", want.X[i], p.Mean, p.LatentVariance, want.Mean[i],
+			want.Variance[i])
 	}
 	if m.Certificate == nil || m.Certificate.Bound != want.Bound || m.Certificate.Valid != (m.Split != model.ByPosition) ||
 		m.Certificate.Rows != rows {
 		t.Errorf("certificate %+v", m.Certificate)
 	}
 	r, err := m.Certify(t.Context(), snelson60(column), krigo.CertifyOptions{})
-	must.Not(t, err != nil || !r.Matches, "recertified: %+v, %v", r, err)
+	must.Hold(t, err == nil && r.Matches, "recertified: %+v, %v", r, err)
 	// The model recognises one row of its own data by the row's hash.
 	if f, err := m.CertifyFresh(t.Context(), own(m, column)); err != nil || f.Seen != 1 {
 		t.Errorf("a row it was made from passes for fresh: %+v, %v", f, err)
@@ -180,13 +181,13 @@ func TestTogether(t *testing.T) {
 	for _, file := range files {
 		raw := must.Get(os.ReadFile(file))(t)
 		m, err := model.Read(bytes.NewReader(raw))
-		must.End(t, err != nil, "%s: %v", file, err)
+		must.Need(t, err == nil, "%s: %v", file, err)
 		x := mat.NewDense(300, len(m.Inputs), nil)
 		for i := range x.RawMatrix().Data {
 			x.RawMatrix().Data[i] = 6 * math.Mod(float64(i)*math.Phi, 1)
 		}
 		want, err := m.PredictAt(x)
-		must.End(t, err != nil, "%s: %v", file, err)
+		must.Need(t, err == nil, "%s: %v", file, err)
 		var wait sync.WaitGroup
 		for range 4 {
 			wait.Go(func() {

@@ -102,9 +102,10 @@ func TestRoundTrip(t *testing.T) {
 					path := filepath.Join(t.TempDir(), "m.krigo")
 					must.Do(t, m.Save(path))
 					got, err := Load(path)
-					must.End(t, err != nil, "%s, %d inputs, ard %v, %T: %v", expr, d, ard, mean, err)
+					must.Need(t, err == nil,
+						"%s, %d inputs, ard %v, %T: %v", expr, d, ard, mean, err)
 					same(t, got, m)
-					must.End(t, t.Failed(), "%s, %d inputs, ard %v, %T", expr, d, ard, mean)
+					must.Need(t, !t.Failed(), "%s, %d inputs, ard %v, %T", expr, d, ard, mean)
 				}
 			}
 		}
@@ -129,9 +130,9 @@ func TestRoundTripUnfactored(t *testing.T) {
 		m.Posterior = q
 		raw := encode(t, m)
 		got, err := decode(raw)
-		must.End(t, err != nil, "%s: %v", q.Kind(), err)
+		must.Need(t, err == nil, "%s: %v", q.Kind(), err)
 		same(t, got, m)
-		must.Not(t, got.Posterior.Kind() != q.Kind() || raw[len(magic)] != dealt,
+		must.Hold(t, got.Posterior.Kind() == q.Kind() && raw[len(magic)] == dealt,
 			"%s, version %d; want %s", got.Posterior.Kind(), raw[len(magic)], q.Kind())
 		must.Refuse(got.Certify(nil))(t, "", fmt.Sprintf("%s was certified", q.Kind()))
 		for name, change := range map[string]func(h map[string]any){
@@ -150,7 +151,8 @@ func same(t *testing.T, got, want *Model) {
 	t.Helper()
 	bits := func(what string, a, b []float64) {
 		t.Helper()
-		must.Not(t, !slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }),
+		must.Hold(t,
+			slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }),
 			"%s: %v, want %v", what, a, b)
 	}
 	g, w := got.Posterior, want.Posterior
@@ -181,9 +183,9 @@ func same(t *testing.T, got, want *Model) {
 	// Compare everything except the posterior, as values.
 	a, b := *got, *want
 	a.Posterior, b.Posterior = nil, nil
-	must.Not(t, len(a.checksum) != 64, "checksum %q", a.checksum)
+	must.Hold(t, len(a.checksum) == 64, "checksum %q", a.checksum)
 	a.checksum, b.checksum = "", ""
-	must.Not(t, !reflect.DeepEqual(a, b), "got  %+v\nwant %+v", a, b)
+	must.Hold(t, reflect.DeepEqual(a, b), "got  %+v\nwant %+v", a, b)
 }
 
 func TestRoundTripWithout(t *testing.T) {
@@ -206,7 +208,7 @@ func TestRoundTripEncoded(t *testing.T) {
 	raw := encode(t, m)
 	got := must.Get(decode(raw))(t)
 	same(t, got, m)
-	must.Not(t, raw[len(magic)] != dealt, "version %d", raw[len(magic)])
+	must.Hold(t, raw[len(magic)] == dealt, "version %d", raw[len(magic)])
 	of := func(h map[string]any) map[string]any { return h["encoding"].(map[string]any) }
 	column := func(h map[string]any) map[string]any { return of(h)["columns"].([]any)[0].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){
@@ -256,7 +258,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"the magic alone", good[:8], "cut short"},
 	} {
 		m, err := decode(x.raw)
-		must.Not(t, m != nil || err == nil || !strings.Contains(err.Error(), x.want), "%s: %v, want %q", x.name, err, x.want)
+		must.Hold(t, m == nil && err != nil && strings.Contains(err.Error(), x.want),
+			"%s: %v, want %q", x.name, err, x.want)
 	}
 }
 
@@ -279,12 +282,13 @@ func TestDecodeFlippedBits(t *testing.T) {
 		raw := slices.Clone(good)
 		raw[at] ^= 1 << (at % 8)
 		m, err := decode(raw)
-		must.End(t, m != nil || err == nil, "byte %d of %d: not noticed", at, len(good))
+		must.Need(t, m == nil && err != nil, "byte %d of %d: not noticed", at, len(good))
 		i := slices.IndexFunc(clear, func(s string) bool { return strings.Contains(err.Error(), s) })
-		must.End(t, i < 0, "byte %d of %d: %v", at, len(good), err)
+		must.Need(t, i >= 0, "byte %d of %d: %v", at, len(good), err)
 		seen[clear[i]]++
 	}
-	must.Not(t, len(seen) != len(clear) || seen["checksum doesn't match"] < len(good)/2, "messages: %v", seen)
+	must.Hold(t, len(seen) == len(clear) && seen["checksum doesn't match"] >= len(good)/2,
+		"messages: %v", seen)
 }
 
 // craft changes the header of a file, and sets length and checksum to match.
@@ -494,7 +498,8 @@ func TestDecodeCrafted(t *testing.T) {
 				}
 			}()
 			m, err := decode(craft(t, good, change))
-			must.Not(t, m != nil || err == nil || !strings.Contains(err.Error(), "model file"), "%v", err)
+			must.Hold(t, m == nil && err != nil && strings.Contains(err.Error(), "model file"),
+				"%v", err)
 		})
 	}
 	if _, err := decode(seal(append(slices.Clone(good[:prefix]), bytes.Repeat([]byte("x"), len(good))...))); err == nil ||
@@ -574,7 +579,7 @@ func FuzzDecode(f *testing.F) {
 			if used, limit := allocated()-before, uint64(1<<21+1000*len(file)); used > limit {
 				t.Fatalf("%d bytes allocated for a file of %d", used, len(file))
 			}
-			must.End(t, (m == nil) != (err != nil), "model %v with error %v", m, err)
+			must.Need(t, (m == nil) == (err != nil), "model %v with error %v", m, err)
 			if m == nil {
 				continue
 			}
@@ -588,7 +593,9 @@ func FuzzDecode(f *testing.F) {
 			}
 			if ps, err := m.PredictAt(mat.NewDense(at.Rows, at.Cols, at.Data)); err == nil {
 				for _, p := range ps {
-					must.End(t, !linalg.Finite([]float64{p.Mean, p.PredictiveVariance, p.Lower95, p.Upper95}), "%+v", p)
+					must.Need(t,
+						linalg.Finite([]float64{p.Mean, p.PredictiveVariance, p.Lower95, p.Upper95}),
+						"%+v", p)
 				}
 			}
 			if d, err := m.Labelled(rows); err == nil && m.Certificate != nil {
@@ -658,7 +665,8 @@ func TestSaveIsAtomic(t *testing.T) {
 	before := must.Get(os.ReadFile(path))(t)
 	must.Fail(t, broken.Save(path), "", "saved a NaN")
 	after, err := os.ReadFile(path)
-	must.Not(t, err != nil || !bytes.Equal(before, after), "a failed save touched the old file: %v", err)
+	must.Hold(t, err == nil && bytes.Equal(before, after),
+		"a failed save touched the old file: %v", err)
 	if left := names(dir); !slices.Equal(left, []string{"m.krigo"}) {
 		t.Errorf("left behind: %v", left)
 	}
@@ -704,17 +712,18 @@ func TestScore(t *testing.T) {
 		}
 	}
 	want.RMSERaw = 2.7 * math.Sqrt(want.MSE)
-	must.End(t, want.Coverage95 == 0 || want.Coverage95 > 0.99 || want.MeanRisk == 0 || want.MeanRisk > 0.99,
-		"the rows decide nothing: %+v", want)
+	must.Need(t, want.Coverage95 != 0 && want.Coverage95 <= 0.99 && want.MeanRisk != 0 &&
+		want.MeanRisk <= 0.99, "the rows decide nothing: %+v", want)
 	for _, f := range []struct {
 		name      string
 		got, want float64
 	}{{"mse", got.MSE, want.MSE}, {"rmse_raw", got.RMSERaw, want.RMSERaw}, {"nlpd", got.NLPD, want.NLPD},
 		{"gibbs_risk", got.GibbsRisk, want.GibbsRisk}, {"mean_risk", got.MeanRisk, want.MeanRisk},
 		{"coverage95", got.Coverage95, want.Coverage95}} {
-		must.Not(t, !(math.Abs(f.got-f.want) <= 1e-12), "%s: %.15g, want %.15g", f.name, f.got, f.want)
+		must.Hold(t, math.Abs(f.got-f.want) <= 1e-12,
+			"%s: %.15g, want %.15g", f.name, f.got, f.want)
 	}
-	must.Not(t, got.Rows != n, "%d rows", got.Rows)
+	must.Hold(t, got.Rows == n, "%d rows", got.Rows)
 }
 
 // TestTargetScale shows that relative losses are relative to the raw target, not to the scaled target.
@@ -747,7 +756,7 @@ func TestSeen(t *testing.T) {
 	hashes, _, err := HashRows(d, roles)
 	must.Do(t, err)
 	m := &Model{Rows: hashes}
-	must.End(t, len(m.Rows) != 3 || !slices.IsSorted(m.Rows), "%v", m.Rows)
+	must.Need(t, len(m.Rows) == 3 && slices.IsSorted(m.Rows), "%v", m.Rows)
 	if got, err := m.Seen(d); !slices.Equal(got, []int{0, 2, 3}) || err != nil {
 		t.Errorf("of its own rows: %v, %v", got, err)
 	}
@@ -762,7 +771,8 @@ func TestBrief(t *testing.T) {
 	good, long := encode(t, example(t, "se", 2, false, kernel.ZeroMean{})), strings.Repeat("ä", 1<<20)
 	for _, field := range []string{"mean", "solver", "noise"} {
 		_, err := decode(craft(t, good, func(h map[string]any) { h[field] = long }))
-		must.Not(t, err == nil || len(err.Error()) > 1100 || !utf8.ValidString(err.Error()), "%s: %.1200v", field, err)
+		must.Hold(t, err != nil && len(err.Error()) <= 1100 && utf8.ValidString(err.Error()),
+			"%s: %.1200v", field, err)
 	}
 }
 
@@ -771,8 +781,8 @@ func TestBriefLines(t *testing.T) {
 	joined := errors.Join(errors.New("first\nFORGED"), errors.New("second\x1b[31m"))
 	err := Brief(fmt.Errorf("the options: %w; mend them", joined))
 	const want = `the options: first\nFORGED` + "\n" + `second\x1b[31m; mend them`
-	must.Not(t, err.Error() != want || !errors.Is(err, joined), "%q", err.Error())
-	must.Not(t, Brief(errors.New("one\ntwo")).Error() != `one\ntwo`, "not on one line")
+	must.Hold(t, err.Error() == want && errors.Is(err, joined), "%q", err.Error())
+	must.Hold(t, Brief(errors.New("one\ntwo")).Error() == `one\ntwo`, "not on one line")
 }
 
 // TestDecodeClaims: files with test figures or ties that no model has, or with texts that speak on lines of their own.

@@ -57,7 +57,7 @@ func TestPredictAt(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	must.Not(t, !mat.Equal(x, before), "the rows have changed")
+	must.Hold(t, mat.Equal(x, before), "the rows have changed")
 	p, outside := want[0], 0
 	for i, p := range want {
 		n := 0
@@ -66,7 +66,7 @@ func TestPredictAt(t *testing.T) {
 				n++
 			}
 		}
-		must.End(t, p.Outside != n, "row %d: %d inputs outside, want %d", i, p.Outside, n)
+		must.Need(t, p.Outside == n, "row %d: %d inputs outside, want %d", i, p.Outside, n)
 		outside += n
 	}
 	if outside == 0 || !(p.LatentSD > 0 && p.PredictiveSD > p.LatentSD && p.Lower95 < p.Mean && p.Mean < p.Upper95) {
@@ -141,10 +141,11 @@ func TestPredictWithin(t *testing.T) {
 	for _, after := range []int64{0, 1, asked / 2, asked - 1} {
 		rowLoop.left.Store(after)
 		ps, err := m.PredictWithin(rowLoop, x)
-		must.Not(t, ps != nil || !errors.Is(err, context.DeadlineExceeded), "after %d: %d rows, %v", after, len(ps), err)
+		must.Hold(t, ps == nil && errors.Is(err, context.DeadlineExceeded),
+			"after %d: %d rows, %v", after, len(ps), err)
 	}
 	rowLoop.left.Store(asked / 2)
 	d := must.Get(m.Unlabelled(must.Get(dataset.FromMatrix(m.Inputs, x))(t)))(t)
 	_, err := m.Predictions(d.Within(rowLoop), make([]float64, 1000), make([]float64, 1000))
-	must.Not(t, !errors.Is(err, context.DeadlineExceeded), "%v", err)
+	must.Hold(t, errors.Is(err, context.DeadlineExceeded), "%v", err)
 }

@@ -96,7 +96,7 @@ func TestRecount(t *testing.T) {
 						continue
 					}
 					l.set(v)
-					must.Not(t, read() == nil, "%s is %v, not %v", l.path, v, l.v)
+					must.Hold(t, read() != nil, "%s is %v, not %v", l.path, v, l.v)
 				}
 				l.set(l.v)
 			}

@@ -118,7 +118,7 @@ func TestGoldenFreeForm(t *testing.T) {
 			}
 		})
 	}
-	must.End(t, checked == 0, "no values were checked")
+	must.Need(t, checked != 0, "no values were checked")
 }
 
 // difference returns the five-point central difference of f at 0.
@@ -175,7 +175,7 @@ func TestFreeFormGradient(t *testing.T) {
 		for _, expr := range []string{"se", "matern32+linear"} {
 			p, at := freeProblem(t, o, expr, 40, 6)
 			names := p.Names()
-			must.End(t, len(names) != p.Dim(), "%d names for %d parameters", len(names), p.Dim())
+			must.Need(t, len(names) == p.Dim(), "%d names for %d parameters", len(names), p.Dim())
 			for what, value := range map[string]func(x, g []float64) (float64, error){
 				"all rows": p.Evaluate,
 				"batch":    func(x, g []float64) (float64, error) { return p.EvaluateBatch(x, g, batch) },
@@ -210,7 +210,8 @@ func TestFreeFormGradient(t *testing.T) {
 	for i := range g {
 		near(t, "gradient after a step", g[i], after[i], 1e-10)
 	}
-	must.Not(t, slices.Max(d.Nu) != 0 || slices.Min(d.Chol) != 0, "the gradient has entries for what was stepped")
+	must.Hold(t, slices.Max(d.Nu) == 0 && slices.Min(d.Chol) == 0,
+		"the gradient has entries for what was stepped")
 }
 
 // TestSVGPOptimum: SVGP's minimum over q is the VFE energy, with VFE's gradient. One natural-gradient step on all rows
@@ -258,7 +259,8 @@ func TestSVGPOptimum(t *testing.T) {
 	last, _ := p.Evaluate(at, nil)
 	for range 20 {
 		v, err := p.StepBatch(at, g, all, 0.5)
-		must.End(t, err != nil || !(v <= last+1e-9), "a step with ρ = 0.5 went from %v to %v (%v)", last, v, err)
+		must.Need(t, err == nil && v <= last+1e-9,
+			"a step with ρ = 0.5 went from %v to %v (%v)", last, v, err)
 		last = v
 	}
 	near(t, "after many steps", last, vfe, 1e-8)
@@ -307,7 +309,7 @@ func TestSVGPBatchesAreUnbiased(t *testing.T) {
 			}
 		}
 	}
-	must.End(t, count != 56, "%v batches of %d of %d rows", count, size, n)
+	must.Need(t, count == 56, "%v batches of %d of %d rows", count, size, n)
 	near(t, "mean over all batches", sum/count, value, 1e-12)
 	for i, v := range total {
 		near(t, "mean gradient over all batches", v/count, want[i], 1e-11)
@@ -481,7 +483,8 @@ func TestMomentGradient(t *testing.T) {
 			*v += h
 			return value()
 		})
-		must.Not(t, !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))), "%s: %v, by differences %v", what, got, want)
+		must.Hold(t, math.Abs(got-want) <= 1e-6*(1+math.Abs(want)),
+			"%s: %v, by differences %v", what, got, want)
 	}
 	for i := range d.Theta {
 		check("θ", d.Theta[i], &at.Theta[i])

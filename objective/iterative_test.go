@@ -57,7 +57,7 @@ func TestIterativeEvidence(t *testing.T) {
 		}
 		must.Do(t, e.Anchor(anchor))
 		value, err := e.Evaluate(at, got)
-		must.End(t, err != nil, "%s: %v", c.kernel, err)
+		must.Need(t, err == nil, "%s: %v", c.kernel, err)
 		if !(math.Abs(value-wantValue) <= 3*e.StandardError+1e-6*n) || !(e.StandardError < 0.1*n) {
 			t.Errorf("%s: value %v ± %.2g, want %v", c.kernel, value, e.StandardError, wantValue)
 		}
@@ -105,7 +105,7 @@ func TestIterativeEvidenceOfManyRows(t *testing.T) {
 		must.Do(t, e.Anchor(anchor))
 		e.GradientErrors = make([]float64, e.Dim())
 		value, err := e.Evaluate(at, got)
-		must.End(t, err != nil, "%s: %v", c.kernel, err)
+		must.Need(t, err == nil, "%s: %v", c.kernel, err)
 		if !(math.Abs(value-wantValue) <= 3*e.StandardError) || !(e.StandardError < 0.01*n) {
 			t.Errorf("%s: value %v ± %.2g, by Cholesky %v", c.kernel, value, e.StandardError, wantValue)
 		}

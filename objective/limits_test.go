@@ -30,7 +30,8 @@ func evaluateSparse(t *testing.T, o objective.Sparse, x matrix.Dense, y []float6
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	must.Not(t, !(math.Abs(got-want) <= tol*math.Max(math.Abs(want), 1)), "%s: %.15g, want %.15g", what, got, want)
+	must.Hold(t, math.Abs(got-want) <= tol*math.Max(math.Abs(want), 1),
+		"%s: %.15g, want %.15g", what, got, want)
 }
 
 func TestSparseLimits(t *testing.T) {
@@ -90,7 +91,8 @@ func TestSparseInvariances(t *testing.T) {
 			runtime.GOMAXPROCS(procs)
 			for _, keep := range []int64{0, 1 << 30} {
 				w, h := evaluateSparse(t, o, x, y, z, keep)
-				must.Not(t, w != v || !slices.Equal(g, h), "%T on %d cores, keeping %d bytes: %v, before %v", o, procs, keep, w, v)
+				must.Hold(t, w == v && slices.Equal(g, h),
+					"%T on %d cores, keeping %d bytes: %v, before %v", o, procs, keep, w, v)
 			}
 		}
 		w, h := evaluateSparse(t, o, px, py, z, 0)

@@ -126,7 +126,8 @@ func TestNearestTerms(t *testing.T) {
 		all, x := nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
 		few, _ := nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
 		few.Terms = 20
-		must.End(t, all.BatchRows() != 61 || few.BatchRows() != 20, "%d terms, and %d", all.BatchRows(), few.BatchRows())
+		must.Need(t, all.BatchRows() == 61 && few.BatchRows() == 20,
+			"%d terms, and %d", all.BatchRows(), few.BatchRows())
 		evaluate := func(of *objective.NearestProblem, terms []int) (float64, []float64) {
 			g := make([]float64, len(x))
 			v, err := of.Evaluate(x, g)
@@ -149,11 +150,12 @@ func TestNearestTerms(t *testing.T) {
 					break
 				}
 			}
-			must.End(t, at < 0, "term %d is no row's", i)
+			must.Need(t, at >= 0, "term %d is no row's", i)
 			drawn = append(drawn, at)
 			sum += one / 20
 		}
-		must.Not(t, math.Abs(sum-value) > 1e-12*math.Abs(value), "the value is %v, its terms make %v", value, sum)
+		must.Hold(t, math.Abs(sum-value) <= 1e-12*math.Abs(value),
+			"the value is %v, its terms make %v", value, sum)
 		wholeValue, wholeGradient := evaluate(all, drawn)
 		must.Near(t, wholeValue, value, 1e-12*math.Abs(value), "the value is")
 		for i, g := range wholeGradient {
@@ -195,7 +197,7 @@ func TestNearestOfAll(t *testing.T) {
 		mu, v := rows.Y[i]-w/inverse.At(i, i), 1/inverse.At(i, i)
 		want += 0.5*math.Log(2*math.Pi*v) + (rows.Y[i]-mu)*(rows.Y[i]-mu)/(2*v)
 	}
-	must.Not(t, math.Abs(got-want) > 1e-10*math.Abs(want), "%v, from the inverse %v", got, want)
+	must.Hold(t, math.Abs(got-want) <= 1e-10*math.Abs(want), "%v, from the inverse %v", got, want)
 }
 
 // TestVecchiaOfAll: with all earlier rows as neighbours, L is the evidence.
@@ -206,9 +208,11 @@ func TestVecchiaOfAll(t *testing.T) {
 	g, want := make([]float64, len(x)), make([]float64, len(x))
 	value := must.Get(p.Evaluate(x, g))(t)
 	evidence := must.Get(all.Evaluate(x, want))(t)
-	must.Not(t, math.Abs(value-evidence) > 1e-11*math.Abs(evidence), "%v, evidence %v", value, evidence)
+	must.Hold(t, math.Abs(value-evidence) <= 1e-11*math.Abs(evidence),
+		"%v, evidence %v", value, evidence)
 	for i, w := range want {
-		must.Not(t, math.Abs(g[i]-w) > 1e-10*math.Abs(evidence), "d/d %s %v, of the evidence %v", p.Names()[i], g[i], w)
+		must.Hold(t, math.Abs(g[i]-w) <= 1e-10*math.Abs(evidence),
+			"d/d %s %v, of the evidence %v", p.Names()[i], g[i], w)
 	}
 }
 
@@ -275,7 +279,8 @@ func TestNearestRanks(t *testing.T) {
 					first = results[0]
 				}
 				for i, v := range results {
-					must.Not(t, !slices.Equal(v, results[0]), "rank %d of %d has %v, the first %v", i, size, v, results[0])
+					must.Hold(t, slices.Equal(v, results[0]),
+						"rank %d of %d has %v, the first %v", i, size, v, results[0])
 					for j := range v {
 						must.Near(t, v[j], first[j], 1e-10*math.Max(1, math.Abs(first[j])), fmt.Sprintf("%d ranks", size))
 					}
@@ -301,9 +306,10 @@ func TestNearestBatches(t *testing.T) {
 			all[i] += g[i] / 8
 		}
 	}
-	must.Not(t, math.Abs(sum-value) > 1e-12*math.Abs(value), "%v, on all rows %v", sum, value)
+	must.Hold(t, math.Abs(sum-value) <= 1e-12*math.Abs(value), "%v, on all rows %v", sum, value)
 	for i, w := range want {
-		must.Not(t, math.Abs(all[i]-w) > 1e-11*math.Abs(value), "d/d %s %v, on all rows %v", p.Names()[i], all[i], w)
+		must.Hold(t, math.Abs(all[i]-w) <= 1e-11*math.Abs(value),
+			"d/d %s %v, on all rows %v", p.Names()[i], all[i], w)
 	}
 	must.Refuse(p.EvaluateBatch(x, g, nil))(t, "", "an empty batch has no")
 }
@@ -342,7 +348,7 @@ func TestNearestCores(t *testing.T) {
 		if g = append(g, v); first == nil {
 			first = g
 		}
-		must.Not(t, !slices.Equal(g, first), "%d cores: %v, one has %v", cores, g, first)
+		must.Hold(t, slices.Equal(g, first), "%d cores: %v, one has %v", cores, g, first)
 	}
 }
 
@@ -391,6 +397,7 @@ func TestNearestOfFew(t *testing.T) {
 			d := rows.Y[i] - beta[0]
 			want += 0.5 * (math.Log(2*math.Pi*v) + d*d/v)
 		}
-		must.Not(t, math.Abs(got-want) > 1e-12*math.Abs(want), "%d rows: %v, by the prior %v", n, got, want)
+		must.Hold(t, math.Abs(got-want) <= 1e-12*math.Abs(want),
+			"%d rows: %v, by the prior %v", n, got, want)
 	}
 }

@@ -39,7 +39,8 @@ func TestIterativeRenyi(t *testing.T) {
 			largest = math.Max(largest, math.Abs(d))
 		}
 		for i, name := range dense.Names() {
-			must.Not(t, math.Abs(g[i]-wantG[i]) > 0.2*largest, "α = %v, d/d %s: %v, dense %v", alpha, name, g[i], wantG[i])
+			must.Hold(t, math.Abs(g[i]-wantG[i]) <= 0.2*largest,
+				"α = %v, d/d %s: %v, dense %v", alpha, name, g[i], wantG[i])
 			if i > 5 && i%7 != 0 {
 				continue // all inducing inputs are alike, so a few suffice
 			}

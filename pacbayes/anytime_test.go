@@ -27,7 +27,7 @@ func TestAnytimeEnds(t *testing.T) {
 					}
 					return l
 				}
-				must.End(t, !(0 <= least && least <= risk && risk <= most && most <= 1),
+				must.Need(t, 0 <= least && least <= risk && risk <= most && most <= 1,
 					"%v of %d: %v to %v", risk, n, least, most)
 				// Points beyond an end are outside the set, and points a little within are inside.
 				inMost, inLeast := most-2e-12-1e-6*(most-risk), least+2e-12+1e-6*(risk-least)
@@ -76,7 +76,7 @@ func TestAnytimeHolds(t *testing.T) {
 			fixed++
 		}
 	}
-	must.Not(t, ever > runs*delta || fixed < 2*runs*delta,
+	must.Hold(t, ever <= runs*delta && fixed >= 2*runs*delta,
 		"ever wrong: %d of %d; bounds for one n: %d", ever, runs, fixed)
 }
 
@@ -110,10 +110,10 @@ func TestEvidenceIsFair(t *testing.T) {
 	}
 	one := NewEvidence(1)
 	for range 100 {
-		must.Not(t, one.Add(1) > 1, "evidence against a bound of 1")
+		must.Hold(t, one.Add(1) <= 1, "evidence against a bound of 1")
 	}
 	for _, bound := range []float64{0, -1, 2, math.NaN()} {
-		must.Not(t, NewEvidence(bound) != nil, "evidence against a bound of %v", bound)
+		must.Hold(t, NewEvidence(bound) == nil, "evidence against a bound of %v", bound)
 	}
 	e := NewEvidence(0.5)
 	for range 5000 {
@@ -149,7 +149,7 @@ func TestEvidence(t *testing.T) {
 			alarms++
 		}
 	}
-	must.Not(t, alarms > 10, "%d false alarms of 1000 runs", alarms)
+	must.Hold(t, alarms <= 10, "%d false alarms of 1000 runs", alarms)
 	median := func(good int) int {
 		var after []int
 		for run := range 301 {
@@ -180,15 +180,16 @@ func TestShifted(t *testing.T) {
 	for _, bound := range []float64{1e-6, 0.05, 0.3, 0.9} {
 		for _, rho := range []float64{1e-12, 1e-4, 0.1, 1, 5} {
 			p := Shifted(bound, rho)
-			must.Not(t, !(p > bound && p <= 1) || p < 1 &&
-				!(KL(p, bound) >= rho && KL(math.Nextafter(p, 0)-1e-9*(p-bound), bound) < rho*(1+1e-14)) || p == 1 &&
-				KL(1, bound) > rho*(1+1e-14), "%v, ρ = %v: %v, kl %v", bound, rho, p, KL(p, bound))
+			must.Hold(t, p > bound && p <= 1 &&
+				(p >= 1 || (KL(p, bound) >= rho && KL(math.Nextafter(p, 0)-1e-9*(p-bound), bound) < rho*(1+1e-14))) &&
+				(p != 1 || KL(1, bound) <= rho*(1+1e-14)),
+				"%v, ρ = %v: %v, kl %v", bound, rho, p, KL(p, bound))
 			if q := Shifted(bound, 2*rho); q < p || q == p && p < 1 {
 				t.Errorf("%v: more at ρ = %v than at twice it", bound, rho)
 			}
 		}
 	}
-	must.Not(t, Shifted(0.3, 0) != 0.3 || Shifted(0, 1) != 0 || Shifted(1, 1) != 1 || Shifted(0.1, math.Inf(1)) != 1 ||
-		Shifted(0, math.Inf(1)) != 1 ||
-		!math.IsNaN(Shifted(0.1, -1)) || !math.IsNaN(Shifted(2, 1)), "the ends")
+	must.Hold(t, Shifted(0.3, 0) == 0.3 && Shifted(0, 1) == 0 && Shifted(1, 1) == 1 &&
+		Shifted(0.1, math.Inf(1)) == 1 && Shifted(0, math.Inf(1)) == 1 &&
+		math.IsNaN(Shifted(0.1, -1)) && math.IsNaN(Shifted(2, 1)), "the ends")
 }

@@ -80,12 +80,13 @@ func TestCertifyFromScratch(t *testing.T) {
 				{"epsilon", c.Epsilon, 0.6, 0},
 				{"epsilon_raw", c.EpsilonRaw, 5.4, 0},
 			} {
-				must.Not(t, !(math.Abs(x.got-x.want) <= x.tol),
+				must.Hold(t, math.Abs(x.got-x.want) <= x.tol,
 					"n=%d kl=%v: %s is %.15g, want %.15g", n, kl, x.what, x.got, x.want)
 			}
-			must.Not(t, kl == 3.5 && c.Bound < bisectKL(risk, eps), "n=%d: bound %.17g was rounded down", n, c.Bound)
-			must.Not(t, c.Rows != n || c.PriorRows != 41 || c.Loss != Band || c.Prior != "grid" || c.EpsilonAbove != 0,
-				"n=%d: %+v", n, c)
+			must.Hold(t, kl != 3.5 || c.Bound >= bisectKL(risk, eps),
+				"n=%d: bound %.17g was rounded down", n, c.Bound)
+			must.Hold(t, c.Rows == n && c.PriorRows == 41 && c.Loss == Band && c.Prior == "grid" &&
+				c.EpsilonAbove == 0, "n=%d: %+v", n, c)
 		}
 	}
 }
@@ -127,7 +128,7 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 	y, mean, variance := good()
 	at, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, -1e-9)
 	zero, err2 := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0)
-	must.Not(t, err != nil || err2 != nil || at.KL != 0 || at.Bound != zero.Bound,
+	must.Hold(t, err == nil && err2 == nil && at.KL == 0 && at.Bound == zero.Bound,
 		"KL −1e-9: %+v, %v; 0: %+v, %v", at, err, zero, err2)
 	// An infinite KL, or predictions far off, give a bound of 1, not an error.
 	for i := range mean {
@@ -153,12 +154,13 @@ func TestCertifyLabels(t *testing.T) {
 		terms := exampleTerms()
 		terms.Scaling, terms.Encoded = x.scaling, true
 		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2))(t)
-		must.Not(t, c.Valid != x.valid || c.Label != x.label || c.Scaling != x.scaling,
+		must.Hold(t, c.Valid == x.valid && c.Label == x.label && c.Scaling == x.scaling,
 			"%s: valid %v, label %q, scaling %q", x.scaling, c.Valid, c.Label, c.Scaling)
 		text := strings.Join(c.Conditions, "\n")
 		for _, want := range []string{x.condition, "independent draws from one source", "not the future", "band loss",
 			"δ = 0.05", "6,2", "at most twice as large", "missing cells, come from the prior rows too"} {
-			must.Not(t, !strings.Contains(text, want), "%s: no condition says %q:\n%s", x.scaling, want, text)
+			must.Hold(t, strings.Contains(text, want),
+				"%s: no condition says %q:\n%s", x.scaling, want, text)
 		}
 		if !strings.Contains(c.Conditions[0], "time") {
 			t.Errorf("%s: rows ordered in time aren't the first condition: %q", x.scaling, c.Conditions[0])
@@ -189,7 +191,7 @@ func TestCertifyLosses(t *testing.T) {
 		if want := l.Above; l.Kind == Asymmetric && c.EpsilonAbove != want {
 			t.Errorf("%s: epsilon_above %v, want %v", l.Kind, c.EpsilonAbove, want)
 		}
-		must.Not(t, !(c.EmpiricalRisk < c.Bound && c.Bound <= c.BoundSqrt && c.Bound <= 1),
+		must.Hold(t, c.EmpiricalRisk < c.Bound && c.Bound <= c.BoundSqrt && c.Bound <= 1,
 			"%s: risk %v, bounds %v and %v", l.Kind, c.EmpiricalRisk, c.Bound, c.BoundSqrt)
 	}
 }
@@ -204,8 +206,9 @@ func TestCertificateEqual(t *testing.T) {
 	near := certify()
 	near.Bound += 9e-7
 	near.KL -= 1.8e-6 // less than 1e-6 of the KL, 2
-	must.Not(t, !want.Equal(certify()) || !want.Equal(near) || !near.Equal(want), "equal certificates differ")
-	must.Not(t, want.Equal(nil), "a certificate equals none")
+	must.Hold(t, want.Equal(certify()) && want.Equal(near) && near.Equal(want),
+		"equal certificates differ")
+	must.Hold(t, !want.Equal(nil), "a certificate equals none")
 	for name, change := range map[string]func(c *Certificate){
 		"bound":           func(c *Certificate) { c.Bound -= 2e-6 },
 		"bound_sqrt":      func(c *Certificate) { c.BoundSqrt -= 2e-6 },
@@ -230,7 +233,7 @@ func TestCertificateEqual(t *testing.T) {
 	} {
 		c := certify()
 		change(c)
-		must.Not(t, want.Equal(c) || c.Equal(want), "another %s passes for equal", name)
+		must.Hold(t, !want.Equal(c) && !c.Equal(want), "another %s passes for equal", name)
 	}
 }
 
@@ -270,7 +273,7 @@ func TestCertificateKeys(t *testing.T) {
 		}
 		delete(keys, key)
 	}
-	must.Not(t, len(keys) > 0, "keys that the documentation doesn't know: %v", keys)
+	must.Hold(t, len(keys) == 0, "keys that the documentation doesn't know: %v", keys)
 }
 
 // TestLeastBound shows that no sample has a smaller bound than one whose losses are all 0.
@@ -298,5 +301,5 @@ func TestLeastBound(t *testing.T) {
 		must.Near(t, c.terms.LeastBound(40), c.want, 1e-9, what)
 	}
 	plain, curve := of(func(t *Terms) {}).LeastBound(40), of(func(t *Terms) { t.Curve = true }).LeastBound(40)
-	must.Not(t, !(curve > plain && curve < 0.25), "curve %g, one width %g", curve, plain)
+	must.Hold(t, curve > plain && curve < 0.25, "curve %g, one width %g", curve, plain)
 }

@@ -18,8 +18,8 @@ func TestBoundary(t *testing.T) {
 				t.Fatalf("n = %d: c(%d) = %d, c(%d) = %d", n, m-1, b.at(m-1), m, b.at(m))
 			}
 		}
-		must.Not(t, b.at(0) != -1 || b.crossed(0.2) > 0.1, "n = %d: c(0) = %d, crossed with %v", n, b.at(0),
-			b.crossed(0.2))
+		must.Hold(t, b.at(0) == -1 && b.crossed(0.2) <= 0.1,
+			"n = %d: c(0) = %d, crossed with %v", n, b.at(0), b.crossed(0.2))
 	}
 	const n, a = 14, 0.2
 	b, sum := boundaryOf(n, a, 0.1), 0.
@@ -39,7 +39,7 @@ func TestBoundary(t *testing.T) {
 		}
 	}
 	must.Near(t, b.crossed(a), sum, 1e-10)
-	must.Not(t, !(sum > 0.04), "the walk crosses with %v", sum)
+	must.Hold(t, sum > 0.04, "the walk crosses with %v", sum)
 }
 
 // drawnLabels returns labels of two classes by calibrated probabilities.
@@ -73,7 +73,7 @@ func TestLabels(t *testing.T) {
 			if want := truth.Statements[i].Mean; s.About != CalibrationBias && s.Bound < want-0.02*math.Max(1, want) {
 				wrong = true
 			}
-			must.Not(t, s.Bound < s.Mean, "%+v", s)
+			must.Hold(t, s.Bound >= s.Mean, "%+v", s)
 		}
 		// Of rows with max(p, 1−p) ≥ s, the share (1−s)/2 is labelled wrong. Of the class yes, p² lies below p.
 		if s, d := c.Selective, c.Detection; s.Answered > 0 && (1-s.Threshold)/2 > 0.15 ||
@@ -84,7 +84,7 @@ func TestLabels(t *testing.T) {
 			failed++
 		}
 	}
-	must.Not(t, failed > 4, "%d of 20 certificates failed at δ = 0.2", failed)
+	must.Hold(t, failed <= 4, "%d of 20 certificates failed at δ = 0.2", failed)
 }
 
 // TestMeansOfLabelsHold simulates how often the bounds on the mean Brier score and the mean log loss fail: at most in a
@@ -126,8 +126,10 @@ func TestMeansOfLabelsHold(t *testing.T) {
 					fails++
 				}
 			}
-			must.Not(t, float64(fails) > sets*delta+4*math.Sqrt(sets*delta*(1-delta)), "%s, %s: %d of %d bounds fail", name, about, fails, sets)
-			must.Not(t, lower < 0.03, "%s, %s: the distance to the mean is lower by the share %v", name, about, lower)
+			must.Hold(t, float64(fails) <= sets*delta+4*math.Sqrt(sets*delta*(1-delta)),
+				"%s, %s: %d of %d bounds fail", name, about, fails, sets)
+			must.Hold(t, lower >= 0.03,
+				"%s, %s: the distance to the mean is lower by the share %v", name, about, lower)
 		}
 	}
 	terms.Rules = 1
@@ -150,7 +152,7 @@ func TestSelectAdversary(t *testing.T) {
 			failed++
 		}
 	}
-	must.Not(t, failed > 20, "%d of 100 thresholds accepted at δ = 0.2", failed)
+	must.Hold(t, failed <= 20, "%d of 100 thresholds accepted at δ = 0.2", failed)
 }
 
 // TestCalibrationBound: the least wealth over signs is the least that single signs give.

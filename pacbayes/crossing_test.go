@@ -52,13 +52,13 @@ func TestCrossing(t *testing.T) {
 				bounds[i] = ClopperPearson(k, n, level)
 			}
 			got, want := crossing(n, misses, bounds), bolshev(n, misses, bounds)
-			must.Not(t, !(got >= want && got <= want+2*crossingRounding),
+			must.Hold(t, got >= want && got <= want+2*crossingRounding,
 				"n = %d, level %g: %.15g, want %.15g", n, level, got, want)
 			some := []int{0, n / 2} // a curve of two bounds
 			if n > 2 {
 				got, want := crossing(n, some, []float64{bounds[0], bounds[n/2]}),
 					bolshev(n, some, []float64{bounds[0], bounds[n/2]})
-				must.Not(t, !(got >= want && got <= want+2*crossingRounding),
+				must.Hold(t, got >= want && got <= want+2*crossingRounding,
 					"n = %d, level %g, two bounds: %.15g, want %.15g", n, level, got, want)
 			}
 		}
@@ -126,7 +126,8 @@ func TestCurveHolds(t *testing.T) {
 			}
 		}
 		sd := math.Sqrt(delta * (1 - delta) * reps)
-		must.Not(t, float64(fails) > delta*reps+3*sd, "%s: the curve fails in %d of %d", name, fails, reps)
+		must.Hold(t, float64(fails) <= delta*reps+3*sd,
+			"%s: the curve fails in %d of %d", name, fails, reps)
 		if strings.HasPrefix(name, "continuous") &&
 			(float64(fails) < delta*reps-3*sd || float64(failsAlone) < 1.5*delta*reps) {
 			t.Errorf("%s: the curve fails in %d of %d, bounds of one width each in %d: it was computed to fail in a tenth", name,
@@ -167,8 +168,8 @@ func TestCurve(t *testing.T) {
 	}
 	for _, share := range []float64{0.3, 0.5, 0.9} {
 		p, ok := c.Curve.Width(share)
-		must.Not(t, !ok || p.Bound > 1-share || c.Curve.At(0.999*p.HalfWidth) <= 1-share ||
-			math.Abs(p.HalfWidthRaw-10*p.HalfWidth) > 1e-12, "share %v: %+v", share, p)
+		must.Hold(t, ok && p.Bound <= 1-share && c.Curve.At(0.999*p.HalfWidth) > 1-share &&
+			math.Abs(p.HalfWidthRaw-10*p.HalfWidth) <= 1e-12, "share %v: %+v", share, p)
 	}
 	if _, ok := c.Curve.Width(0.999); ok {
 		t.Error("200 rows can't say that")

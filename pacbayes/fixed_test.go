@@ -55,7 +55,7 @@ func TestBettingGolden(t *testing.T) {
 	} {
 		for b, want := range map[float64]float64{betting(g.x, g.delta): g.tuned, older(g.x, g.delta): g.then} {
 			must.Near(t, b, want, 1e-11)
-			must.Not(t, b < want, "the bound %v is below %v", b, want)
+			must.Hold(t, b >= want, "the bound %v is below %v", b, want)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestFixedBoundsOrder(t *testing.T) {
 		mean += v / 300
 	}
 	kl, parts, bets := TestBound(mean, 300, 0.01), split(x, 0.01), betting(x, 0.01)
-	must.Not(t, !(mean < bets && bets < parts && parts < kl),
+	must.Hold(t, mean < bets && bets < parts && parts < kl,
 		"mean %v, betting %v, split-kl %v, kl %v", mean, bets, parts, kl)
 	coin := draw(300, func() float64 { return float64(rng.IntN(10) / 9) })
 	k := 0
@@ -117,8 +117,8 @@ func TestFixedBoundsOrder(t *testing.T) {
 		k += int(v)
 	}
 	exact, kl := HoldOutBound(true, float64(k)/300, 300, 0.01), HoldOutBound(false, float64(k)/300, 300, 0.01)
-	must.Not(t, exact != ClopperPearson(k, 300, 0.01) || kl != TestBound(float64(k)/300, 300, 0.01),
-		"hold-out bounds %v, %v", exact, kl)
+	must.Hold(t, exact == ClopperPearson(k, 300, 0.01) &&
+		kl == TestBound(float64(k)/300, 300, 0.01), "hold-out bounds %v, %v", exact, kl)
 	if bets := betting(coin, 0.01); !(exact < kl && kl < bets && bets < 1.2*kl) {
 		t.Errorf("coin: exact %v, kl %v, betting %v", exact, kl, bets)
 	}
@@ -133,7 +133,7 @@ func TestFixedBoundsEdges(t *testing.T) {
 		}
 		for _, bad := range []float64{f(nil, 0.05), f([]float64{0.5, 1.5}, 0.05), f([]float64{math.NaN()}, 0.05), f(zeros, 0),
 			f(zeros, 2)} {
-			must.Not(t, !math.IsNaN(bad), "%s of nonsense: %v", name, bad)
+			must.Hold(t, math.IsNaN(bad), "%s of nonsense: %v", name, bad)
 		}
 	}
 }
@@ -174,7 +174,8 @@ func TestFixedBoundsHold(t *testing.T) {
 		}
 		most := sets*delta + 4*math.Sqrt(sets*delta*(1-delta))
 		for name, k := range fails {
-			must.Not(t, (float64(k) > most) != (name == "no bound"), "%s, %s: %d of %d sets violate it", d.name, name, k, sets)
+			must.Hold(t, (float64(k) > most) == (name == "no bound"),
+				"%s, %s: %d of %d sets violate it", d.name, name, k, sets)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 func TestGrid(t *testing.T) {
 	g := DefaultGrid()
-	must.Not(t, g.Points() != 1201 || g.LogInverseP(2) != 2*math.Log(1201),
+	must.Hold(t, g.Points() == 1201 && g.LogInverseP(2) == 2*math.Log(1201),
 		"points %d, ln 1/p %v", g.Points(), g.LogInverseP(2))
 	for _, c := range []struct {
 		v, want float64
@@ -23,7 +23,7 @@ func TestGrid(t *testing.T) {
 		{math.Inf(1), 6, 1200, true}, {math.Inf(-1), -6, 0, true},
 	} {
 		got, index, clamped := g.Round(c.v)
-		must.Not(t, got != c.want || index != c.index || clamped != c.clamped,
+		must.Hold(t, got == c.want && index == c.index && clamped == c.clamped,
 			"Round(%v) = %v, %d, %v", c.v, got, index, clamped)
 	}
 	if got, index, _ := g.Round(math.NaN()); !math.IsNaN(got) || index != -1 {
@@ -44,8 +44,9 @@ func TestGridPoints(t *testing.T) {
 			v, index, clamped := g.Round(-g.L + float64(i)*step)
 			again, index2, _ := g.Round(v)
 			mirror, _, _ := g.Round(-v)
-			must.End(t, index != i || clamped || again != v || index2 != i || mirror != -v,
-				"%v: point %d is %v at %d, again %v at %d, mirrored %v", g, i, v, index, again, index2, mirror)
+			must.Need(t, index == i && !clamped && again == v && index2 == i && mirror == -v,
+				"%v: point %d is %v at %d, again %v at %d, mirrored %v", g, i, v, index, again,
+				index2, mirror)
 		}
 	}
 }

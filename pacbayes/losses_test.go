@@ -110,8 +110,10 @@ func TestExpectedDerivatives(t *testing.T) {
 				fm := (8*(f(m+h, v)-f(m-h, v)) - (f(m+2*h, v) - f(m-2*h, v))) / (12 * h)
 				k := 1e-4 * v
 				fv := (8*(f(m, v+k)-f(m, v-k)) - (f(m, v+2*k) - f(m, v-2*k))) / (12 * k)
-				must.Not(t, math.Abs(fm-dm) > 1e-10/math.Sqrt(v), "%s m=%v v=%v: ∂m %v, difference %v", l.Kind, m, v, dm, fm)
-				must.Not(t, math.Abs(fv-dv) > 1e-10/v, "%s m=%v v=%v: ∂v %v, difference %v", l.Kind, m, v, dv, fv)
+				must.Hold(t, math.Abs(fm-dm) <= 1e-10/math.Sqrt(v),
+					"%s m=%v v=%v: ∂m %v, difference %v", l.Kind, m, v, dm, fm)
+				must.Hold(t, math.Abs(fv-dv) <= 1e-10/v,
+					"%s m=%v v=%v: ∂v %v, difference %v", l.Kind, m, v, dv, fv)
 			}
 		}
 	}
@@ -141,13 +143,13 @@ func TestExpectedSymmetries(t *testing.T) {
 			if a, b, c := unit.Expected(4*y, 4*m, 16*v, 2.8); !near(a, e) || !near(4*b, dm) || !near(16*c, dv) {
 				t.Fatalf("%s rescaled: %v %v %v, want %v %v %v", l.Kind, a, 4*b, 16*c, e, dm, dv)
 			}
-			must.End(t, !(e >= 0 && e <= 1), "%s: risk %v", l.Kind, e)
+			must.Need(t, e >= 0 && e <= 1, "%s: risk %v", l.Kind, e)
 		}
 		// Three kinds can express the same loss.
 		e, _, _ := Loss{Kind: Band, Below: 0.35}.Expected(y, m, v, 0)
 		a, _, _ := Loss{Kind: Relative, Below: 0.5}.Expected(y, m, v, 0.7)
 		b, _, _ := Loss{Kind: Asymmetric, Below: 0.35, Above: 0.35}.Expected(y, m, v, 0)
-		must.End(t, e != a || e != b, "band %v, relative %v, asymmetric %v", e, a, b)
+		must.Need(t, e == a && e == b, "band %v, relative %v, asymmetric %v", e, a, b)
 	}
 }
 
@@ -157,9 +159,10 @@ func TestExpectedLimits(t *testing.T) {
 			point := l.Point(2, 2-d, 1)
 			for _, v := range []float64{-1, 0, 1e-320, 1e-300, 1e-250, 1e-30} {
 				e, dm, dv := l.Expected(2, 2-d, v, 1)
-				must.Not(t, math.Abs(e-point) > 1e-14, "%s d=%v v=%v: %v, want the point loss %v", l.Kind, d, v, e, point)
-				must.Not(t, math.IsNaN(dm) || math.IsNaN(dv) || math.IsInf(dm, 0) || math.IsInf(dv, 0),
-					"%s d=%v v=%v: derivatives %v, %v", l.Kind, d, v, dm, dv)
+				must.Hold(t, math.Abs(e-point) <= 1e-14,
+					"%s d=%v v=%v: %v, want the point loss %v", l.Kind, d, v, e, point)
+				must.Hold(t, !math.IsNaN(dm) && !math.IsNaN(dv) && !math.IsInf(dm, 0) &&
+					!math.IsInf(dv, 0), "%s d=%v v=%v: derivatives %v, %v", l.Kind, d, v, dm, dv)
 			}
 		}
 		for _, v := range []float64{1e10, 1e100, 1e300} {
@@ -228,7 +231,7 @@ func TestLossNames(t *testing.T) {
 		{}, {Kind: "hinge", Below: 1}, {Kind: Band}, {Kind: Gaussian, Below: -1}, {Kind: Relative, Below: math.NaN()},
 		{Kind: Band, Below: math.Inf(1)}, {Kind: Asymmetric, Below: 1}, {Kind: Asymmetric, Above: 1},
 	} {
-		must.Not(t, l.Validate() == nil, "%+v is valid", l)
+		must.Hold(t, l.Validate() != nil, "%+v is valid", l)
 	}
 }
 
@@ -265,9 +268,10 @@ func TestRisk(t *testing.T) {
 			for i := range y {
 				e, m, v := l.Expected(y[i], mean[i], variance[i], scale[i])
 				want += e / float64(n)
-				must.End(t, dm[i] != m/float64(n) || dv[i] != v/float64(n), "%s n=%d: derivatives of row %d", l.Kind, n, i)
+				must.Need(t, dm[i] == m/float64(n) && dv[i] == v/float64(n),
+					"%s n=%d: derivatives of row %d", l.Kind, n, i)
 			}
-			must.Not(t, math.Abs(got-want) > 1e-13, "%s n=%d: %v, want %v", l.Kind, n, got, want)
+			must.Hold(t, math.Abs(got-want) <= 1e-13, "%s n=%d: %v, want %v", l.Kind, n, got, want)
 			for _, procs := range []int{1, 3, 8} {
 				runtime.GOMAXPROCS(procs)
 				if again := riskOf(l, y, mean, variance, scale, nil, nil); again != got {
@@ -291,7 +295,7 @@ func TestRisk(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				must.Not(t, recover() == nil, "%s: no panic", what)
+				must.Hold(t, recover() != nil, "%s: no panic", what)
 			}()
 			f()
 		}()

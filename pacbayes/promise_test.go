@@ -43,9 +43,10 @@ func TestRoutes(t *testing.T) {
 		c := must.Get(terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0))(t)
 		for name, v := range map[string][2]float64{"bound": {c.Bound, x.bound}, "mean_bound": {c.MeanBound, x.onMean},
 			"empirical_risk": {c.EmpiricalRisk, x.empirical}, "choices_penalty": {c.ChoicesPenalty, x.choicesPenalty}} {
-			must.Not(t, math.Abs(v[0]-v[1]) > 1e-11, "%+v: %s is %v, want %v", x, name, v[0], v[1])
+			must.Hold(t, math.Abs(v[0]-v[1]) <= 1e-11,
+				"%+v: %s is %v, want %v", x, name, v[0], v[1])
 		}
-		must.Not(t, (c.Promise != nil) != (x.promise > 0), "%+v: promise %+v", x, c.Promise)
+		must.Hold(t, (c.Promise != nil) == (x.promise > 0), "%+v: promise %+v", x, c.Promise)
 	}
 }
 
@@ -101,13 +102,14 @@ func TestPromise(t *testing.T) {
 		x.terms.Promise = 0.5
 		c := must.Get(x.terms.Certify(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, x.kl))(t)
 		p := c.Promise
-		must.Not(t, p.HalfWidth != x.want || p.Share != 0.5 || !(p.Bound <= 0.5) || x.want == 0 ||
-			p.Relative != (x.name == "relative"), "%s: %+v, want half-width %v", x.name, p, x.want)
+		must.Hold(t, p.HalfWidth == x.want && p.Share == 0.5 && p.Bound <= 0.5 && x.want != 0 &&
+			p.Relative == (x.name == "relative"), "%s: %+v, want half-width %v", x.name, p, x.want)
 		unit := 9. // EpsilonRaw divided by Below
 		if p.Relative {
 			unit = 1
 		}
-		must.Not(t, math.Abs(p.HalfWidthRaw-unit*x.want) > 1e-12, "%s: raw half-width %v", x.name, p.HalfWidthRaw)
+		must.Hold(t, math.Abs(p.HalfWidthRaw-unit*x.want) <= 1e-12,
+			"%s: raw half-width %v", x.name, p.HalfWidthRaw)
 	}
 	hopeless := fixedTerms(Direct)
 	hopeless.Promise = 0.999
@@ -147,7 +149,7 @@ func TestFamilies(t *testing.T) {
 		if f == SplitBound {
 			tol = 1e-5 // accuracy of the reference
 		}
-		must.Not(t, math.Abs(c.Bound-want) > tol, "%q: bound %v, want %v", f, c.Bound, want)
+		must.Hold(t, math.Abs(c.Bound-want) <= tol, "%q: bound %v, want %v", f, c.Bound, want)
 	}
 }
 

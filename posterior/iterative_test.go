@@ -54,7 +54,8 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 		p.Latent(xs, gotMean, gotVar)
 		must.Do(t, p.SolvedVariance(context.Background(), xs, solved, o))
 		for i, m := range wantMean {
-			must.Not(t, !(math.Abs(gotMean[i]-m) <= 1e-4), "%s, noise %g: mean %v, want %v", c.kernel, c.noise, gotMean[i], m)
+			must.Hold(t, math.Abs(gotMean[i]-m) <= 1e-4,
+				"%s, noise %g: mean %v, want %v", c.kernel, c.noise, gotMean[i], m)
 			// Variances by the nearest rows are too large, never too small. Variances by solves are exact.
 			if !(gotVar[i] >= wantVar[i]-1e-7) || !(math.Abs(solved[i]-wantVar[i]) <= 1e-6) {
 				t.Errorf("%s, noise %g: variance %v by the nearest rows and %v by a solve, want %v", c.kernel, c.noise, gotVar[i],
@@ -136,7 +137,7 @@ func TestIterativeStalls(t *testing.T) {
 		Theta: []float64{0, 0}, Mean: kernel.ZeroMean{}, Noise: 1e-15, X: x, Y: y}, 3,
 		posterior.Iterative{Rank: 1, Tolerance: 1e-18})
 	var stalled *iterative.Stalled
-	must.Not(t, !errors.As(err, &stalled), "repeated rows without noise: %v", err)
+	must.Hold(t, errors.As(err, &stalled), "repeated rows without noise: %v", err)
 }
 
 // The nearest of all rows give the exact GP, and fewer rows give a larger variance.

@@ -55,7 +55,7 @@ func TestNearestOverflow(t *testing.T) {
 		Y: []float64{1, 2}}, 2)
 	mean, variance := make([]float64, 1), make([]float64, 1)
 	p.Latent(matrix.Of(1, 1, []float64{0.5}), mean, variance)
-	must.Not(t, !math.IsNaN(mean[0]), "mean %v", mean[0])
+	must.Hold(t, math.IsNaN(mean[0]), "mean %v", mean[0])
 }
 
 // TestNearestIsConditional: with copies among the rows, and rows at the same distance, each prediction is the exact
@@ -175,6 +175,7 @@ func TestFewer(t *testing.T) {
 		q := posterior.NewNearest(posterior.Given{Kernel: kernel.Matern12(1, true), Theta: make([]float64, 2),
 			Mean: kernel.ZeroMean{}, Noise: c.noise, X: x, Y: y}, most)
 		_, got := q.Fewer().Arrays()
-		must.Not(t, got != c.want, "noise %v, %d rows: %d of %d nearest rows, want %d", c.noise, c.rows, got, most, c.want)
+		must.Hold(t, got == c.want,
+			"noise %v, %d rows: %d of %d nearest rows, want %d", c.noise, c.rows, got, most, c.want)
 	}
 }

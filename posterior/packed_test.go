@@ -51,13 +51,15 @@ func TestPackedBits(t *testing.T) {
 					if j > 1 {
 						linalg.Scale(1.7, want)
 					}
-					must.Not(t, m[0] != mean[i] || v[0] != want[0], "%s, row %d by %d: %v ± %v", expr, i, j, m[0], v[0])
+					must.Hold(t, m[0] == mean[i] && v[0] == want[0],
+						"%s, row %d by %d: %v ± %v", expr, i, j, m[0], v[0])
 				}
 				want := make([]float64, 1)
 				prior.Mean.At(nil, at.RowRange(i, i+1), want)
-				must.Not(t, want[0] != mean[i], "mean function %v, not %v", want[0], mean[i])
+				must.Hold(t, want[0] == mean[i], "mean function %v, not %v", want[0], mean[i])
 				prior.Kernel.Diag(nil, at.RowRange(i, i+1), want)
-				must.Not(t, want[0] != 1.7*variance[i], "variance by the kernel %v, not %v", want[0], 1.7*variance[i])
+				must.Hold(t, want[0] == 1.7*variance[i],
+					"variance by the kernel %v, not %v", want[0], 1.7*variance[i])
 			}
 		}
 	}

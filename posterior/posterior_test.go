@@ -148,7 +148,8 @@ func points(n, d int) matrix.Dense {
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	must.Not(t, !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))), "%s: got %.15g, want %.15g", what, got, want)
+	must.Hold(t, math.Abs(got-want) <= tol*math.Max(1, math.Abs(want)),
+		"%s: got %.15g, want %.15g", what, got, want)
 }
 
 func TestLatentAgainstDense(t *testing.T) {
@@ -210,7 +211,7 @@ func TestKLForms(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			n := len(p.y)
 			got := p.fit(t).KL()
-			must.End(t, !(got > 0), "KL %v", got)
+			must.Need(t, got > 0, "KL %v", got)
 			dense := p.cov(p.x, p.x)
 			k := mat.NewSymDense(n, nil)
 			for i := range n {
@@ -219,7 +220,7 @@ func TestKLForms(t *testing.T) {
 				}
 			}
 			var eigen mat.EigenSym
-			must.End(t, !eigen.Factorize(k, true), "no eigenvalues")
+			must.Need(t, eigen.Factorize(k, true), "no eigenvalues")
 			var e mat.Dense
 			eigen.VectorsTo(&e)
 			prior := p.prior(p.x)
@@ -232,7 +233,7 @@ func TestKLForms(t *testing.T) {
 				ls := l + p.noise
 				form += 0.5*(math.Log1p(l/p.noise)-l/ls) + 0.5*l*er*er/(ls*ls)
 			}
-			must.Not(t, !(math.Abs(got-form) <= 1e-10*form), "KL %.15g, eigen-form %.15g", got, form)
+			must.Hold(t, math.Abs(got-form) <= 1e-10*form, "KL %.15g, eigen-form %.15g", got, form)
 
 			mean, cov := p.naive(t, p.x)
 			inv := mat.NewDense(n, n, nil)
@@ -260,10 +261,10 @@ func TestKLVanishes(t *testing.T) {
 	for _, noise := range []float64{1e-2, 1, 1e2, 1e4, 1e6} {
 		p.noise = noise
 		kl := p.fit(t).KL()
-		must.Not(t, !(kl < last) || kl < -1e-9, "noise %v: KL %v after %v", noise, kl, last)
+		must.Hold(t, kl < last && kl >= -1e-9, "noise %v: KL %v after %v", noise, kl, last)
 		last = kl
 	}
-	must.Not(t, last > 1e-3, "KL %v at noise 1e6", last)
+	must.Hold(t, last <= 1e-3, "KL %v at noise 1e6", last)
 }
 
 func TestLeaveOneOut(t *testing.T) {
@@ -305,7 +306,8 @@ func TestRowsAreIndependent(t *testing.T) {
 			for i := 0; i+7 <= n; i += 41 {
 				q.Latent(x.RowRange(i, i+7), m, v)
 				for j := range m {
-					must.End(t, m[j] != mean[i+j] || v[j] != variance[i+j], "row %d differs in a batch of 7", i+j)
+					must.Need(t, m[j] == mean[i+j] && v[j] == variance[i+j],
+						"row %d differs in a batch of 7", i+j)
 				}
 			}
 		})
@@ -332,8 +334,9 @@ func TestNewExactRefuses(t *testing.T) {
 	p.noise = 1e-20
 	_, err := posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta, Noise: p.noise,
 		X: p.x, Y: p.y})
-	must.Not(t, err == nil || !strings.Contains(err.Error(), "1e-20") ||
-		!strings.Contains(err.Error(), "raise the noise variance"), "two equal rows without noise: %v", err)
+	must.Hold(t, err != nil && strings.Contains(err.Error(), "1e-20") &&
+		strings.Contains(err.Error(), "raise the noise variance"),
+		"two equal rows without noise: %v", err)
 	p = problems(t)[0]
 	p.y[3] = math.Inf(1)
 	must.Refuse(posterior.NewExact(posterior.Given{Kernel: p.k, Theta: p.theta, Mean: p.mean, Beta: p.beta,

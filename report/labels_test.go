@@ -51,7 +51,8 @@ func TestLabels(t *testing.T) {
 			}
 		}
 	}
-	must.Not(t, cell != n || wrong != 0 || matrix.Head[1] != "label <iris>", "%d rows: %v", n, matrix)
+	must.Hold(t, cell == n && wrong == 0 && matrix.Head[1] == "label <iris>",
+		"%d rows: %v", n, matrix)
 	rows := 0
 	for _, cells := range figure(t, r, reliability).Cells {
 		var c int
@@ -66,16 +67,19 @@ func TestLabels(t *testing.T) {
 	must.Be(t, part(t, r, "data").Tables[0].Cells[0][1], "2 categories")
 	for _, s := range r.Sections {
 		for _, f := range s.Figures {
-			must.Not(t, f.Failed != "" || strings.Contains(f.Title+f.Caption, "esidual"), "%s: %s", f.Title, f.Failed)
+			must.Hold(t, f.Failed == "" && !strings.Contains(f.Title+f.Caption, "esidual"),
+				"%s: %s", f.Title, f.Failed)
 		}
 	}
 	worst := part(t, r, "residuals").Tables[1]
-	must.Not(t, worst.Cells[0][1] == worst.Cells[0][2], "the worst row is right: %v", worst.Cells[0])
+	must.Hold(t, worst.Cells[0][1] != worst.Cells[0][2],
+		"the worst row is right: %v", worst.Cells[0])
 	must.Be(t, figure(t, r, "Along x").Failed, "")
 
 	l.sure = slices.Repeat([]float64{0.99}, n) // far too sure
 	must.Do(t, r.drawReliability(l, true))
-	must.Not(t, !strings.Contains(r.Warnings[len(r.Warnings)-1], "expects 99.0 % of the labels"), "%q", r.Warnings)
+	must.Hold(t, strings.Contains(r.Warnings[len(r.Warnings)-1], "expects 99.0 % of the labels"),
+		"%q", r.Warnings)
 	must.Do(t, r.drawAnswers(l)) // all rows have one probability
 	must.Be(t, len(r.last().Figures[len(r.last().Figures)-1].Cells), 1)
 }
@@ -107,7 +111,7 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	n := float64(len(rows))
-	must.Not(t, wrong == 0, "no label is wrong, so that nothing is counted")
+	must.Hold(t, wrong != 0, "no label is wrong, so that nothing is counted")
 	must.Be(t, strings.Join(r.Scores.Cells[0][1:], " "), percent(float64(wrong)/n)+" "+number(lost/n))
 	must.Be(t, percent(all.Together.Certificate.EmpiricalRisk), r.Scores.Cells[0][1])
 	for i, cells := range part(t, r, "glance").Tables[0].Cells {
@@ -121,10 +125,10 @@ func TestKinds(t *testing.T) {
 	}
 	must.Be(t, wrong, 0)
 	must.Be(t, figure(t, r, reliability).Failed+figure(t, r, answers).Failed, "")
-	must.Not(t, !strings.HasPrefix(r.Standing, "recomputed") || !strings.Contains(r.Sentence, "wrong label of kind"), "%q",
-		r.Sentence)
+	must.Hold(t, strings.HasPrefix(r.Standing, "recomputed") &&
+		strings.Contains(r.Sentence, "wrong label of kind"), "%q", r.Sentence)
 	r = must.Get(Page{Model: label}.made(t.Context()))(t)
-	must.Not(t, part(t, r, "glance").Missing == "" || len(r.Scores.Cells) > 0, "%+v", r.Scores)
+	must.Hold(t, part(t, r, "glance").Missing != "" && len(r.Scores.Cells) == 0, "%+v", r.Scores)
 	all.Together.Certificate.MeanBound -= 0.01
 	must.Refuse(Page{Model: must.Get(all.Label())(t), Data: table}.made(t.Context()))(t, "don't rely on this file")
 }
@@ -146,7 +150,8 @@ func TestCounts(t *testing.T) {
 	ps, s := must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t), r.main()
 	for i, row := range s.rows {
 		want := ps[row].Mean
-		must.End(t, math.Abs(s.mean[i]-want) > 1e-9*want, "row %d: %g, not %g", row, s.mean[i], want)
+		must.Need(t, math.Abs(s.mean[i]-want) <= 1e-9*want,
+			"row %d: %g, not %g", row, s.mean[i], want)
 	}
 	if got := s.within(1.96); got < 0.85 || math.Abs(got-m.Context.Coverage95) > 0.1 {
 		t.Errorf("%g of the residuals lie within 1.96", got)
@@ -155,8 +160,10 @@ func TestCounts(t *testing.T) {
 		at := r.sliceOf(k)
 		for i, v := range at.mean {
 			low, high := v-at.below[i], v+at.above[i]
-			must.End(t, !(0 <= low+1e-5 && at.low[i] < v && v < at.high[i] && at.high[i] < high), "%d: %+v", i, at)
+			must.Need(t, 0 <= low+1e-5 && at.low[i] < v && v < at.high[i] && at.high[i] < high,
+				"%d: %+v", i, at)
 		}
 	}
-	must.Not(t, !strings.HasPrefix(part(t, r, "residuals").Note, countRule), "%s", part(t, r, "residuals").Note)
+	must.Hold(t, strings.HasPrefix(part(t, r, "residuals").Note, countRule),
+		"%s", part(t, r, "residuals").Note)
 }

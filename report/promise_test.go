@@ -25,12 +25,12 @@ func TestPromise(t *testing.T) {
 	var file bytes.Buffer
 	must.Do(t, fitted.Write(&file))
 	m := must.Get(krigo.Read(&file))(t)
-	must.Not(t, m.Context.Linear.Curve != nil, "the file has a curve of the linear model")
+	must.Hold(t, m.Context.Linear.Curve == nil, "the file has a curve of the linear model")
 	r := must.Get(Page{Model: m, Data: table}.made(t.Context()))(t)
 	c := m.Certificate
 	must.Be(t, r.Sentence, m.Headline(c))
 	must.Be(t, r.Words, m.Sentence(c))
-	must.End(t, len(r.Promise) != 1 || r.Promise[0].Failed != "", "%+v", r.Promise)
+	must.Need(t, len(r.Promise) == 1 && r.Promise[0].Failed == "", "%+v", r.Promise)
 	f := r.Promise[0]
 	must.Be(t, strings.Join(f.Head, "|"), "at least|within|a linear model|the constant "+cautious.Number(m.Context.Constant.Value))
 	must.Be(t, len(f.Cells), len(krigo.Widths(c)))
@@ -52,7 +52,7 @@ func TestPromise(t *testing.T) {
 		}
 	}
 	of := r.context.Linear
-	must.Not(t, of.MeanRisk == 0, "the linear model misses nothing, so that nothing is compared")
+	must.Hold(t, of.MeanRisk != 0, "the linear model misses nothing, so that nothing is compared")
 	missed := int(math.Round(of.MeanRisk * float64(c.Rows)))
 	for _, p := range of.Curve.Points {
 		if (p.HalfWidth <= c.Epsilon*(1+1e-9)) != (p.Misses >= missed) {
@@ -62,7 +62,8 @@ func TestPromise(t *testing.T) {
 
 	alone := must.Get(Page{Model: m}.made(t.Context()))(t)
 	must.Be(t, strings.Join(alone.Promise[0].Head, "|"), "at least|within")
-	must.Not(t, strings.Contains(alone.Promise[0].Caption, "simple predictors"), "%s", alone.Promise[0].Caption)
+	must.Hold(t, !strings.Contains(alone.Promise[0].Caption, "simple predictors"),
+		"%s", alone.Promise[0].Caption)
 }
 
 // TestFlags: no line breaks within a flag, and markup in a text stays text.

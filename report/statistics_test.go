@@ -57,7 +57,7 @@ func TestImportances(t *testing.T) {
 		r, columns, f, truth := additive(300, seed)
 		found := must.Get(importances(f, r, columns))(t)
 		again, err := importances(f, r, columns)
-		must.End(t, err != nil || !slices.Equal(found, again), "%v, then %v, %v", found, again, err)
+		must.Need(t, err == nil && slices.Equal(found, again), "%v, then %v, %v", found, again, err)
 		var order []string
 		for _, p := range found {
 			order = append(order, columns[p.column].name)
@@ -65,14 +65,14 @@ func TestImportances(t *testing.T) {
 				t.Errorf("%s: %+v, the truth is %.3f", columns[p.column].name, p, truth[p.column])
 			}
 			if p.column == 2 {
-				must.Not(t, p.share != 0 || p.high != 0, "x3, which isn't there, has %+v", p)
+				must.Hold(t, p.share == 0 && p.high == 0, "x3, which isn't there, has %+v", p)
 				continue
 			}
 			if all++; p.low <= truth[p.column] && truth[p.column] <= p.high {
 				held++
 			}
 		}
-		must.Not(t, order[0] != "x1" || order[3] != "x3", "order %v", order)
+		must.Hold(t, order[0] == "x1" && order[3] == "x3", "order %v", order)
 	}
 	t.Logf("%d of %d intervals hold the truth", held, all)
 	if share := float64(held) / float64(all); share < 0.88 { // 180 intervals of 95 %, in threes of the same rows
@@ -90,7 +90,7 @@ func TestImportanceOfInteraction(t *testing.T) {
 		return out, nil
 	}, r, columns))(t)
 	for _, p := range found[:2] {
-		must.Not(t, p.column > 1 || math.Abs(p.share-1) > 0.2, "%+v", found)
+		must.Hold(t, p.column <= 1 && math.Abs(p.share-1) <= 0.2, "%+v", found)
 	}
 	must.Refuse(importances(func(x []float64) ([]float64, error) { return ones(len(x) / 7), nil }, r,
 		columns))(t, "", "a constant has importances")
@@ -123,7 +123,7 @@ func figure(t *testing.T, r *maker, title string) Figure {
 func part(t *testing.T, r *maker, id string) *section {
 	t.Helper()
 	i := slices.IndexFunc(r.Sections, func(s *section) bool { return s.ID == id })
-	must.End(t, i < 0, "no section %q", id)
+	must.Need(t, i >= 0, "no section %q", id)
 	return r.Sections[i]
 }
 
@@ -171,7 +171,7 @@ func TestColumns(t *testing.T) {
 	if len(order) != 5 || strings.Join(order[:3], " ") != "x1 kind x2" && strings.Join(order[:3], " ") != "x1 x2 kind" {
 		t.Errorf("order %v", order)
 	}
-	must.Not(t, !strings.Contains(r.by, "Constant in these rows: same"), "%v", r.by)
+	must.Hold(t, strings.Contains(r.by, "Constant in these rows: same"), "%v", r.by)
 	// Slices go through a real row that has the commonest category. A slice along a date takes the date's parts from
 	// real rows.
 	middle := r.real.at(r.middle)
@@ -185,27 +185,31 @@ func TestColumns(t *testing.T) {
 		}
 		return false
 	}
-	must.Not(t, !isReal(middle, r.columns...), "%v is no row", middle)
+	must.Hold(t, isReal(middle, r.columns...), "%v is no row", middle)
 	kind := r.columns[2]
 	must.Be(t, kind.categories[int(kind.value(middle))], "plain", "the slices are at")
 	for k, c := range r.columns {
 		of := levels(r.real, c)
 		x, values := r.grid(c, middle, of)
-		must.End(t, len(values) < 1 || len(x) != len(values)*len(r.m.Inputs), "%s: %d values", c.name, len(values))
+		must.Need(t, len(values) >= 1 && len(x) == len(values)*len(r.m.Inputs),
+			"%s: %d values", c.name, len(values))
 		for i := range values {
 			row := x[i*len(r.m.Inputs):][:len(r.m.Inputs)]
 			for o, other := range r.columns {
-				must.End(t, o != k && !slices.Equal(at(row, other), at(middle, other)), "along %s %s moves", c.name, other.name)
+				must.Need(t, o == k || slices.Equal(at(row, other), at(middle, other)),
+					"along %s %s moves", c.name, other.name)
 			}
-			must.Not(t, len(c.inputs) > 1 && !isReal(row, c), "along %s no row has %v", c.name, at(row, c))
+			must.Hold(t, len(c.inputs) <= 1 || isReal(row, c),
+				"along %s no row has %v", c.name, at(row, c))
 		}
 		if c.name == "kind" {
-			must.Not(t, len(of) != 3 || of[0].name != "plain" || of[2].name != "odd", "levels %+v", of)
+			must.Hold(t, len(of) == 3 && of[0].name == "plain" && of[2].name == "odd",
+				"levels %+v", of)
 		}
 	}
 	for _, s := range r.Sections {
 		for _, f := range s.Figures {
-			must.Not(t, f.Failed != "", "%s: %s", f.Title, f.Failed)
+			must.Hold(t, f.Failed == "", "%s: %s", f.Title, f.Failed)
 		}
 	}
 }
@@ -236,7 +240,8 @@ func TestMisses(t *testing.T) {
 			}
 			test, certified := r.samples[0], r.samples[1]
 			if loss == "clipped-square" {
-				must.Not(t, test.miss != nil || certified.miss != nil, "a loss of degrees has misses")
+				must.Hold(t, test.miss == nil && certified.miss == nil,
+					"a loss of degrees has misses")
 				return
 			}
 			if n := len(certified.y); n != r.m.Certificate.Rows ||
@@ -294,9 +299,10 @@ func TestWithoutData(t *testing.T) {
 				}
 				found = found || far < 1e-9
 			}
-			must.End(t, !found && inducing == 0, "%v is no row of the table", row)
+			must.Need(t, found || inducing != 0, "%v is no row of the table", row)
 		}
-		must.Not(t, r.real.n() == 0 || len(r.samples) > 0, "%d rows, %d samples", r.real.n(), len(r.samples))
+		must.Hold(t, r.real.n() != 0 && len(r.samples) == 0,
+			"%d rows, %d samples", r.real.n(), len(r.samples))
 		want := "the rows that trained the model"
 		if inducing > 0 {
 			want = "inducing inputs"
@@ -331,8 +337,9 @@ func TestManyColumns(t *testing.T) {
 		if len(r.ranked) != mostRanked || r.columns[r.order[0]].name != "x100" || len(r.order) != d {
 			t.Errorf("%s: %d ranked of %d, the first is %s", mean, len(r.ranked), len(r.order), r.columns[r.order[0]].name)
 		}
-		must.Not(t, mean == "zero" && r.columns[r.order[1]].name != "x50", "the second is %s", r.columns[r.order[1]].name)
-		must.Not(t, !strings.Contains(r.by, "40 columns of 120 were ranked"), "%v", r.by)
+		must.Hold(t, mean != "zero" || r.columns[r.order[1]].name == "x50",
+			"the second is %s", r.columns[r.order[1]].name)
+		must.Hold(t, strings.Contains(r.by, "40 columns of 120 were ranked"), "%v", r.by)
 	}
 }
 
@@ -343,11 +350,12 @@ func TestWords(t *testing.T) {
 			Mean: "linear"}, Run: krigo.Run{Restarts: 1}})
 	var dis []string
 	for _, cells := range r.hyperparameters() {
-		must.End(t, len(cells) != 3, "%q", cells)
+		must.Need(t, len(cells) == 3, "%q", cells)
 		if strings.HasPrefix(cells[0], "lengthscale of DIS") {
 			dis = cells
 		}
-		must.Not(t, strings.Contains(cells[0], "log_") || strings.Contains(cells[0], "["), "%q", cells)
+		must.Hold(t, !strings.Contains(cells[0], "log_") && !strings.Contains(cells[0], "["),
+			"%q", cells)
 	}
 	j := slices.Index(r.m.Inputs, "DIS")
 	l := lengthscales(r.q.Kernel.Spec(r.q.Theta), model.InputsOf(r.m.Inputs, nil))[j]
@@ -365,8 +373,8 @@ func TestNotes(t *testing.T) {
 	m.Findings = finding.List{finding.New(finding.LengthscaleHigh, "lengthscale", m.Inputs, "", 0.01, 100.)}
 	r := must.Get(Page{Model: m}.made(t.Context()))(t)
 	notes := slices.DeleteFunc(r.Warnings, func(text string) bool { return !strings.Contains(text, " end of its range") })
-	must.Not(t, len(notes) != 1 || !strings.Contains(notes[0], strings.Join(m.Inputs[:8], ", ")) ||
-		!strings.HasSuffix(notes[0], "."), "%q", r.Warnings)
+	must.Hold(t, len(notes) == 1 && strings.Contains(notes[0], strings.Join(m.Inputs[:8], ", ")) &&
+		strings.HasSuffix(notes[0], "."), "%q", r.Warnings)
 }
 
 // TestGuard: if drawing a figure fails or panics, the figure's place shows the reason.
@@ -389,8 +397,9 @@ func TestTenths(t *testing.T) {
 		x, z = append(x, float64((i*77)%200)), append(z, float64((i*77)%200)/100)
 	}
 	all := tenths(x, z)
-	must.Not(t, len(all) != 10 || math.Abs(all[0].mean-0.095) > 1e-12 || math.Abs(all[9].mean-1.895) > 1e-12 ||
-		math.Abs(all[0].se-math.Sqrt(35./20)*0.01) > 1e-12, "%+v", all)
+	must.Hold(t, len(all) == 10 && math.Abs(all[0].mean-0.095) <= 1e-12 &&
+		math.Abs(all[9].mean-1.895) <= 1e-12 && math.Abs(all[0].se-math.Sqrt(35./20)*0.01) <= 1e-12,
+		"%+v", all)
 	same := make([]float64, 200)
 	for i := range same {
 		same[i] = float64(min(2, i%4))
@@ -437,7 +446,8 @@ func TestDependentColumns(t *testing.T) {
 				Kernel: krigo.Kernel{Expression: "linear", ARD: "on"}, Run: krigo.Run{Restarts: 1}})
 			f := figure(t, r, "Importance")
 			page := string(f.SVG) + f.Caption + fmt.Sprint(f.Head, f.Cells)
-			must.Not(t, !strings.HasPrefix(f.Caption, "How far the prediction moves"), "%s", f.Caption)
+			must.Hold(t, strings.HasPrefix(f.Caption, "How far the prediction moves"),
+				"%s", f.Caption)
 			if shares := c.want == ""; strings.Contains(page, "Sobol") != shares ||
 				strings.Contains(fmt.Sprint(f.Cells), "%") != shares ||
 				strings.Contains(html.UnescapeString(page), "share of the mean's variance") != shares ||
@@ -496,7 +506,7 @@ func TestNothingCertified(t *testing.T) {
 				"ε)[^.<>]*").FindString(text), name == "certified"; (said != "") != is {
 				t.Errorf("valid: %v: %q", is, said)
 			}
-			must.Not(t, len(r.samples) == 0, "no rows are drawn")
+			must.Hold(t, len(r.samples) > 0, "no rows are drawn")
 		})
 	}
 }
@@ -517,7 +527,7 @@ func TestManyCategories(t *testing.T) {
 	f := figure(t, r, "Residuals by kind")
 	found := regexp.MustCompile(` Drawn are the (\d+) rows of the 12 commonest of 5\d categories\.`)
 	at := found.FindStringSubmatch(f.Caption)
-	must.End(t, at == nil, "%s", f.Caption)
+	must.Need(t, at != nil, "%s", f.Caption)
 	if n := must.Get(strconv.Atoi(at[1]))(t); n < 12 || n >= len(r.main().y) {
 		t.Errorf("%d rows of %d are drawn", n, len(r.main().y))
 	}

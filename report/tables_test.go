@@ -64,7 +64,8 @@ func TestVerdicts(t *testing.T) {
 func TestTails(t *testing.T) {
 	for lead, z := range map[string][]float64{"Too few rows": {0.1, -0.4}, "Heavier tails": {0.1, 2e8},
 		"No heavy tails": {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}} {
-		must.Not(t, !strings.HasPrefix(tailsOf(&sample{z: z}), lead), "%v: %s", z, tailsOf(&sample{z: z}))
+		must.Hold(t, strings.HasPrefix(tailsOf(&sample{z: z}), lead),
+			"%v: %s", z, tailsOf(&sample{z: z}))
 	}
 }
 
@@ -90,8 +91,9 @@ func TestQuantiles(t *testing.T) {
 	if n := strings.Count(string(f.SVG), "h0"); n < 200 || n > 2*mostQuantiles {
 		t.Errorf("%d points", n)
 	}
-	must.Not(t, !strings.Contains(string(f.SVG), "to 40 standard deviations"), "the end isn't drawn")
-	must.Not(t, len(r.Warnings) != 1, "%q", r.Warnings)
+	must.Hold(t, strings.Contains(string(f.SVG), "to 40 standard deviations"),
+		"the end isn't drawn")
+	must.Hold(t, len(r.Warnings) == 1, "%q", r.Warnings)
 }
 
 // TestScores: the first part of the page has the errors from the model file and the certificate, beside the baselines'
@@ -108,7 +110,7 @@ func TestScores(t *testing.T) {
 		{"a linear model", fmt.Sprintf("%d certified rows", x.Rows), number(x.Linear.RMSE), "", ""},
 		{"the constant " + number(x.Constant.Value), fmt.Sprintf("%d certified rows", x.Rows), number(x.Constant.RMSE)}}
 	for i, cells := range own.Scores.Cells {
-		must.Not(t, !slices.Equal(cells[:len(want[i])], want[i]), "%q, want %q", cells, want[i])
+		must.Hold(t, slices.Equal(cells[:len(want[i])], want[i]), "%q, want %q", cells, want[i])
 	}
 	for _, s := range own.samples { // scores these rows as if they came from elsewhere
 		is := own.scored(&sample{kind: kind{role: noRole}, y: s.y, mean: s.mean, z: s.z, miss: s.miss})
@@ -126,7 +128,7 @@ func TestScores(t *testing.T) {
 	}
 	alone := must.Get(Page{Model: m}.made(t.Context()))(t)
 	for i, cells := range alone.Scores.Cells {
-		must.Not(t, cells[2] != own.Scores.Cells[i][2], "without data: %q", cells)
+		must.Hold(t, cells[2] == own.Scores.Cells[i][2], "without data: %q", cells)
 	}
 }
 
@@ -168,11 +170,12 @@ func TestTables(t *testing.T) {
 	r := must.Get(Page{Model: m, Data: &other}.made(t.Context()))(t)
 	worst := part(t, r, "residuals").Tables[0]
 	s := r.main()
-	must.End(t, len(worst.Cells) == 0 || len(worst.Cells) > mostWorst, "%d worst rows", len(worst.Cells))
+	must.Need(t, len(worst.Cells) > 0 && len(worst.Cells) <= mostWorst,
+		"%d worst rows", len(worst.Cells))
 	seen := map[string]bool{}
 	for _, cells := range worst.Cells {
 		i := slices.IndexFunc(s.rows, func(row int) bool { return strings.Replace(r.data.Where(row), " ", "\u00a0", 1) == cells[0] })
-		must.End(t, i < 0, "no row %q", cells[0])
+		must.Need(t, i >= 0, "no row %q", cells[0])
 		row := s.rows[i]
 		want := map[string]string{"observed": number(table.Values[row*5+4]), "predicted": number(s.mean[i]),
 			"kind": []string{"a", "a", "b & c"}[row%3], "when": fmt.Sprintf("2024-01-%02d", 1+row%28),
@@ -182,12 +185,12 @@ func TestTables(t *testing.T) {
 		}
 		for k, head := range worst.Head {
 			if is, known := want[head]; known {
-				must.Not(t, cells[k] != is, "%s of %s: %q, want %q", head, cells[0], cells[k], is)
+				must.Hold(t, cells[k] == is, "%s of %s: %q, want %q", head, cells[0], cells[k], is)
 				seen[head] = true
 			}
 		}
 	}
-	must.Not(t, len(seen) != 5, "%q", worst.Head)
+	must.Hold(t, len(seen) == 5, "%q", worst.Head)
 	columns := part(t, r, "data").Tables[0]
 	got := map[string]string{}
 	for _, cells := range columns.Cells {
@@ -197,9 +200,9 @@ func TestTables(t *testing.T) {
 		"when": "date|0|2024-01-01|2024-01-14|2024-01-28"} {
 		must.Be(t, got[name], want, name)
 	}
-	must.Not(t, !strings.HasPrefix(got["x"], "number|20|0."), "x: %s", got["x"])
-	must.Not(t, !strings.Contains(columns.Says, "200 rows") || !strings.Contains(columns.Says, "doesn't use 1 column"), "%s",
-		columns.Says)
+	must.Hold(t, strings.HasPrefix(got["x"], "number|20|0."), "x: %s", got["x"])
+	must.Hold(t, strings.Contains(columns.Says, "200 rows") &&
+		strings.Contains(columns.Says, "doesn't use 1 column"), "%s", columns.Says)
 }
 
 // TestWide: with 2,000 inputs the page names few columns, counts the others, and isn't larger than with 20.
@@ -228,14 +231,17 @@ func TestWide(t *testing.T) {
 		size[d] = page.Len()
 		for _, s := range r.Sections {
 			for _, table := range s.Tables {
-				must.Not(t, len(table.Cells) > mostTold+5, "%s has %d rows", table.Name, len(table.Cells))
+				must.Hold(t, len(table.Cells) <= mostTold+5,
+					"%s has %d rows", table.Name, len(table.Cells))
 			}
 		}
 		columns := part(t, r, "data").Tables[0]
-		must.Not(t, len(columns.Cells) != mostDescribed || !strings.Contains(columns.Says,
-			fmt.Sprintf("Not listed: %s less important columns (0 of categories), with 0 missing cells", whole(d+1-mostDescribed))), "%d: %s", len(columns.Cells), columns.Says)
+		must.Hold(t, len(columns.Cells) == mostDescribed &&
+			strings.Contains(columns.Says, fmt.Sprintf("Not listed: %s less important columns (0 of categories), with 0 missing cells", whole(d+1-mostDescribed))),
+			"%d: %s", len(columns.Cells), columns.Says)
 	}
-	must.Not(t, size[2000] > size[20]*3/2, "%d bytes with 2,000 inputs, %d with 20", size[2000], size[20])
+	must.Hold(t, size[2000] <= size[20]*3/2,
+		"%d bytes with 2,000 inputs, %d with 20", size[2000], size[20])
 }
 
 // TestNoticesApart: findings that aren't warnings are in a list of notices, and not among the warnings.
@@ -248,7 +254,8 @@ func TestNoticesApart(t *testing.T) {
 		strings.Contains(strings.Join(r.Warnings, ""), notices[0]) {
 		t.Errorf("notices %q, warnings %q", notices, r.Warnings)
 	}
-	must.Not(t, !strings.Contains(strings.Join(r.Warnings, ""), "Fewer rows (3) than inputs (4)."), "%q", r.Warnings)
+	must.Hold(t, strings.Contains(strings.Join(r.Warnings, ""), "Fewer rows (3) than inputs (4)."),
+		"%q", r.Warnings)
 }
 
 // TestFoot: the foot of the page shows data, version and command, with markup escaped.
@@ -259,6 +266,6 @@ func TestFoot(t *testing.T) {
 	must.Do(t, Page{Model: m, Version: "krigo v9", Command: "krigo report '<m>.krigo'"}.Write(t.Context(), &page))
 	for _, want := range []string{"<dd>krigo v9</dd>", "<dd>krigo report &#39;&lt;m&gt;.krigo&#39;</dd>",
 		"snelson.csv.gz, 200 rows", m.All[:16]} {
-		must.Not(t, !strings.Contains(page.String(), want), "nothing says %q", want)
+		must.Hold(t, strings.Contains(page.String(), want), "nothing says %q", want)
 	}
 }

@@ -40,15 +40,16 @@ func TestOffset(t *testing.T) {
 		var a Answer
 		status, body := post(t, url, jsonKind, `{"rows": [`+strings.Join(rows, ",")+`]}`)
 		err := json.Unmarshal([]byte(body), &a)
-		must.Not(t, status != 200 || err != nil || !slices.Equal(a.Predictions, read(t, want)), "%d, %v: %s",
-			status, err, body)
+		must.Hold(t, status == 200 && err == nil && slices.Equal(a.Predictions, read(t, want)),
+			"%d, %v: %s", status, err, body)
 	}
 	var csv strings.Builder
 	must.Do(t, krigo.WritePredictions(&csv, want))
 	status, body := post(t, url, "text/csv", text.String())
-	must.Not(t, status != 200 || body != csv.String(), "%d: %s", status, body)
+	must.Hold(t, status == 200 && body == csv.String(), "%d: %s", status, body)
 	status, body = post(t, url, jsonKind, `{"rows": [{"RM": 6, "DIS": 4}]}`)
-	must.Not(t, status != 400 || !strings.Contains(body, `input \"LSTAT\" is missing`), "%d: %s", status, body)
+	must.Hold(t, status == 400 && strings.Contains(body, `input \"LSTAT\" is missing`),
+		"%d: %s", status, body)
 }
 
 // TestExposure: a model of levels answers the chance of each, and a model with an exposure takes it as its last input.
@@ -78,12 +79,15 @@ func TestExposure(t *testing.T) {
 		}
 		status, said := post(t, "http://"+address+"/v1/predict", jsonKind, body)
 		must.Do(t, json.Unmarshal([]byte(said), &a))
-		must.Not(t, status != 200 || len(a.Predictions) != 1 || a.Predictions[0].Mean != want[0].Mean, "%d: %s", status, said)
+		must.Hold(t, status == 200 && len(a.Predictions) == 1 &&
+			a.Predictions[0].Mean == want[0].Mean, "%d: %s", status, said)
 		if exposure == "" {
-			must.Not(t, len(a.Chances) != 4 || a.Chances[0].Level != 5 || len(a.Chances[0].Probabilities) != 1, "%s", said)
+			must.Hold(t, len(a.Chances) == 4 && a.Chances[0].Level == 5 &&
+				len(a.Chances[0].Probabilities) == 1, "%s", said)
 			continue
 		}
 		status, said = post(t, "http://"+address+"/v1/predict", jsonKind, strings.Replace(body, "4.98", "0", 1))
-		must.Not(t, status != 400 || !strings.Contains(said, "isn't above 0"), "%d: %s", status, said)
+		must.Hold(t, status == 400 && strings.Contains(said, "isn't above 0"),
+			"%d: %s", status, said)
 	}
 }

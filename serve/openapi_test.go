@@ -230,7 +230,7 @@ func TestDescribedWell(t *testing.T) {
 			}
 			contents := func(of string, content any) {
 				kinds, _ := content.(map[string]any)
-				must.Not(t, len(kinds) == 0, "%s, %s: no content", where, of)
+				must.Hold(t, len(kinds) > 0, "%s, %s: no content", where, of)
 				for kind, body := range kinds {
 					if _, _, err := mime.ParseMediaType(kind); err != nil {
 						t.Errorf("%s, %s: %v", where, of, err)
@@ -251,9 +251,10 @@ func TestDescribedWell(t *testing.T) {
 				contents("body", at(body, "content"))
 			}
 			responses, _ := at(operation, "responses").(map[string]any)
-			must.Not(t, responses["200"] == nil, "%s: no answer 200", where)
+			must.Hold(t, responses["200"] != nil, "%s: no answer 200", where)
 			for status, answer := range responses {
-				must.Not(t, at(answer, "description") == nil, "%s, %s: no description", where, status)
+				must.Hold(t, at(answer, "description") != nil,
+					"%s, %s: no description", where, status)
 				contents(status, at(answer, "content"))
 			}
 		}
@@ -269,7 +270,8 @@ func TestDescribedWell(t *testing.T) {
 	}
 	for _, needs := range d["security"].([]any) {
 		for name := range needs.(map[string]any) {
-			must.Not(t, d.at("components", "securitySchemes", name) == nil, "security %q isn't described", name)
+			must.Hold(t, d.at("components", "securitySchemes", name) != nil,
+				"security %q isn't described", name)
 		}
 	}
 }
@@ -432,6 +434,6 @@ func TestAnswersAsDescribed(t *testing.T) {
 		}
 	}
 	for path := range maps.Keys(d["paths"].(map[string]any)) {
-		must.Not(t, !seen[path], "%s was never answered", path)
+		must.Hold(t, seen[path], "%s was never answered", path)
 	}
 }

@@ -62,7 +62,7 @@ func TestPace(t *testing.T) {
 		for range 5 { // other programs may take the processor
 			least = min(least, gapBeside(work))
 		}
-		must.Not(t, least > 5*time.Millisecond, "%s: others wait %v for a turn", name, least)
+		must.Hold(t, least <= 5*time.Millisecond, "%s: others wait %v for a turn", name, least)
 	}
 }
 

@@ -388,7 +388,8 @@ func TestRefusals(t *testing.T) {
 			io.WriteString(conn, c.send) // the server may close the connection before this is sent
 			r, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if c.status == none {
-				must.End(t, err == nil || errors.Is(err, os.ErrDeadlineExceeded), "%+v, %v", r, err)
+				must.Need(t, err != nil && !errors.Is(err, os.ErrDeadlineExceeded),
+					"%+v, %v", r, err)
 				return
 			}
 			must.Do(t, err)
@@ -435,7 +436,7 @@ func tableOf(m *krigo.Model, rows int, x float64) *dataset.Table {
 func until(t testing.TB, what string, met func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
-		must.End(t, time.Now().After(end), "%v", what)
+		must.Need(t, !time.Now().After(end), "%v", what)
 	}
 }
 
@@ -493,8 +494,10 @@ func TestBusy(t *testing.T) {
 	close(gate)
 	wait.Wait()
 	q.working.Wait()
-	must.Not(t, slices.Contains(slices.Concat(batches...), 4), "rows were predicted that nobody waits for")
-	must.Not(t, !slices.Contains(batches[1], 3), "short rows aren't in the next batch: %v", batches[1])
+	must.Hold(t, !slices.Contains(slices.Concat(batches...), 4),
+		"rows were predicted that nobody waits for")
+	must.Hold(t, slices.Contains(batches[1], 3),
+		"short rows aren't in the next batch: %v", batches[1])
 	if !slices.Contains(slices.Concat(batches[1:3]...), 2) {
 		t.Errorf("one client's rows wait for all of another's, in %d batches", len(batches))
 	}
@@ -525,7 +528,7 @@ func TestOwnRows(t *testing.T) {
 		return m.PredictAt(x)
 	})
 	q.failed = func(cause any, _ []byte) {
-		must.Not(t, cause != "a bug", "%v", cause)
+		must.Hold(t, cause == "a bug", "%v", cause)
 		told.Add(1)
 	}
 	var wait sync.WaitGroup
@@ -534,8 +537,9 @@ func TestOwnRows(t *testing.T) {
 		total += int64(table.Rows)
 		wait.Go(func() {
 			ps, err := q.run(context.Background(), of, table)
-			must.Not(t, want == "" && (err != nil || len(ps) != table.Rows), "%d rows: %d, %v", table.Rows, len(ps), err)
-			must.Not(t, want != "" && (err == nil || err.Error() != want), "%v, not %s", err, want)
+			must.Hold(t, want != "" || (err == nil && len(ps) == table.Rows),
+				"%d rows: %d, %v", table.Rows, len(ps), err)
+			must.Hold(t, want == "" || (err != nil && err.Error() == want), "%v, not %s", err, want)
 		})
 	}
 	last := tableOf(m, 700, 1)
@@ -590,7 +594,8 @@ func TestSlowRow(t *testing.T) {
 		wait.Go(func() {
 			begin := time.Now()
 			status, body := post(t, url, jsonKind, `{"rows": [[`+row+`]]}`)
-			must.Not(t, status != want || time.Since(begin) > within || want == 503 && !strings.Contains(body, `"error":`),
+			must.Hold(t, status == want && time.Since(begin) <= within &&
+				(want != 503 || strings.Contains(body, `"error":`)),
 				"row %s: status %d after %v: %s", row, status, time.Since(begin), body)
 		})
 	}
@@ -618,7 +623,7 @@ func TestReload(t *testing.T) {
 	one := &dataset.Table{Source: "t", Names: a.Inputs, Rows: 2, Values: []float64{1, 3}}
 	pa := must.Get(a.Predict(t.Context(), one, krigo.PredictOptions{}))(t)
 	pb, err := b.Predict(t.Context(), one, krigo.PredictOptions{})
-	must.End(t, err != nil || slices.Equal(pa, pb), "the models don't differ, %v", err)
+	must.Need(t, err == nil && !slices.Equal(pa, pb), "the models don't differ, %v", err)
 	pa, pb = read(t, pa), read(t, pb)
 	stop := make(chan struct{})
 	var wait sync.WaitGroup
@@ -650,7 +655,7 @@ func TestReload(t *testing.T) {
 	until := func(what string, met func() bool) {
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
-			must.End(t, time.Now().After(end), "%v", what)
+			must.Need(t, !time.Now().After(end), "%v", what)
 		}
 	}
 	stamped := time.Now()
@@ -690,7 +695,7 @@ func TestStamp(t *testing.T) {
 		must.Do(t, os.Chtimes(next, time.Time{}, time.Unix(1e9, 0)))
 		must.Do(t, os.Rename(next, path))
 		_, err := l.read("m", path, nil)
-		must.Not(t, err == nil, "%s isn't tried", text)
+		must.Hold(t, err != nil, "%s isn't tried", text)
 		_, err = l.read("m", path, nil)
 		must.Do(t, err)
 	}
@@ -789,7 +794,7 @@ func TestMetrics(t *testing.T) {
 		`krigo_request_seconds_count{route="POST /v1/predict"} 4`,
 		`krigo_models 1`, `krigo_batch_rows_sum{model="s"} 6`, `go_goroutines`,
 	} {
-		must.Not(t, !strings.Contains(text, want), "no %s in\n%s", want, text)
+		must.Hold(t, strings.Contains(text, want), "no %s in\n%s", want, text)
 	}
 }
 
@@ -811,7 +816,8 @@ func TestToken(t *testing.T) {
 			if open || right || strings.TrimSpace(token) == "Bearer secret" { // HTTP trims header values
 				want = 200
 			}
-			must.Not(t, got.StatusCode != want, "%s with %q: status %d", path, token, got.StatusCode)
+			must.Hold(t, got.StatusCode == want,
+				"%s with %q: status %d", path, token, got.StatusCode)
 		}
 	}
 	if status, _ := post(t, "http://"+address+"/v1/predict", jsonKind, `{"rows": [[1]]}`); status != 401 {
@@ -846,7 +852,7 @@ func TestShutdown(t *testing.T) {
 	}
 	io.WriteString(conn, text)
 	r, err := http.ReadResponse(answers, nil)
-	must.Not(t, err != nil || r.StatusCode != 200, "%+v, %v", r, err)
+	must.Hold(t, err == nil && r.StatusCode == 200, "%+v, %v", r, err)
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -890,7 +896,7 @@ func TestNewRefuses(t *testing.T) {
 func TestLoopback(t *testing.T) {
 	for address, want := range map[string]bool{"127.0.0.1:80": true, "localhost:80": true, "[::1]:80": true, ":80": false,
 		"0.0.0.0:80": false, "192.0.2.1:80": false, "127.0.0.1": false} {
-		must.Not(t, Loopback(address) != want, "%s: %v", address, !want)
+		must.Hold(t, Loopback(address) == want, "%s: %v", address, !want)
 	}
 }
 
@@ -920,7 +926,7 @@ func TestOpenAPI(t *testing.T) {
 			served[r.Pattern] = true
 		}
 	}
-	must.Not(t, len(served) != 9, "described: %v", served)
+	must.Hold(t, len(served) == 9, "described: %v", served)
 	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": model.Prediction{},
 		"Description": Description{}, "Input": Input{}, "Reading": dataset.Reading{},
 		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Observed": Observed{}, "Watch": watch.State{},
@@ -939,7 +945,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 		for p := range schema.Properties {
-			must.Not(t, !slices.Contains(fields, p), "%s.%s is described, but isn't there", name, p)
+			must.Hold(t, slices.Contains(fields, p), "%s.%s is described, but isn't there", name, p)
 		}
 		if schema.AdditionalProperties == true {
 			continue
@@ -967,10 +973,10 @@ func TestDescription(t *testing.T) {
 	defer r.Body.Close()
 	var d Description
 	must.Do(t, json.NewDecoder(r.Body).Decode(&d))
-	must.Not(t, d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 ||
-		!reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0],
-			Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) ||
-		!d.Certificate.Equal(m.Certificate) || d.Sentence != m.Sentence(m.Certificate) || d.Kernel.Name != "se", "%+v", d)
+	must.Hold(t, d.Name == "s" && d.Target == "y" && d.Rows == 200 && d.Inducing == 8 &&
+		reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0], Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) &&
+		d.Certificate.Equal(m.Certificate) && d.Sentence == m.Sentence(m.Certificate) &&
+		d.Kernel.Name == "se", "%+v", d)
 }
 
 // TestOutcomes shows that outcomes are compared with the certificate and kept: as JSON and as CSV, from several clients
@@ -1070,7 +1076,7 @@ func TestOutcomes(t *testing.T) {
 		until := func(rows int) {
 			t.Helper()
 			for end := time.Now().Add(20 * time.Second); described(address).Watch.Rows != rows; time.Sleep(time.Millisecond) {
-				must.End(t, time.Now().After(end), "%+v", described(address).Watch)
+				must.Need(t, !time.Now().After(end), "%+v", described(address).Watch)
 			}
 		}
 		until(0)
@@ -1081,7 +1087,7 @@ func TestOutcomes(t *testing.T) {
 		for _, want := range []string{`krigo_outcomes{model="s"} 45`, `krigo_outcome_misses{model="s"} 45`,
 			`krigo_outcome_alarm{model="s"} 1`, fmt.Sprintf(`krigo_certified_risk{model="s"} %v`, m.Certificate.MeanBound),
 			"krigo_outcome_log_e{", "krigo_outcome_risk_at_least{"} {
-			must.Not(t, !strings.Contains(metrics, want), "no %s in %s", want, metrics)
+			must.Hold(t, strings.Contains(metrics, want), "no %s in %s", want, metrics)
 		}
 		must.Refuse(New(path, Options{Ledger: ledger}))(t, "another process")
 	})

@@ -139,7 +139,7 @@ func TestAdamFirstSteps(t *testing.T) {
 func TestAdamUsesEveryRowOnceAnEpoch(t *testing.T) {
 	l := newLine(23)
 	a := Adam{Steps: 12, Batch: 7, Seed: 4}
-	must.End(t, a.Batches(23) != 4, "%d batches", a.Batches(23))
+	must.Need(t, a.Batches(23) == 4, "%d batches", a.Batches(23))
 	var values []float64
 	if _, err := a.Minimize(context.Background(), l, StartAdam([]float64{0, 0}), func(s *AdamState) error {
 		values = append(values, s.Value)
@@ -162,7 +162,7 @@ func TestAdamUsesEveryRowOnceAnEpoch(t *testing.T) {
 	one, two := make([]int, 23), make([]int, 23)
 	a.shuffle(0, one)
 	a.shuffle(1, two)
-	must.Not(t, slices.Equal(one, two), "two epochs have one order")
+	must.Hold(t, !slices.Equal(one, two), "two epochs have one order")
 }
 
 // TestAdamResumes: a run that resumes from a state in a file continues bit for bit, after any step and amid rejected
@@ -189,12 +189,14 @@ func TestAdamResumes(t *testing.T) {
 				files = append(files, file)
 				return err
 			}))(t)
-		must.Not(t, rho == 0 && want.Rejected == 0, "nothing was rejected: the test has lost its point")
+		must.Hold(t, rho != 0 || want.Rejected != 0,
+			"nothing was rejected: the test has lost its point")
 		for _, file := range files {
 			var s AdamState
 			must.Do(t, json.Unmarshal(file, &s))
 			got := must.Get(a.In(bounds).Minimize(context.Background(), fresh(), &s, nil))(t)
-			must.End(t, !reflect.DeepEqual(got, want), "resumed after step %d: %+v, want %+v", s.Steps, got, want)
+			must.Need(t, reflect.DeepEqual(got, want),
+				"resumed after step %d: %+v, want %+v", s.Steps, got, want)
 		}
 
 		// The run is cancelled at every evaluation in turn, rejected evaluations included.
@@ -209,9 +211,10 @@ func TestAdamResumes(t *testing.T) {
 				return ctx.Err()
 			}
 			s, err := a.In(bounds).Minimize(ctx, l, StartAdam([]float64{-1, 2}), nil)
-			must.End(t, !errors.Is(err, context.Canceled) || s.Stopped != Cancelled, "cancelled: %v", err)
+			must.Need(t, errors.Is(err, context.Canceled) && s.Stopped == Cancelled,
+				"cancelled: %v", err)
 			got, err := a.In(bounds).Minimize(context.Background(), fresh(), s, nil)
-			must.End(t, err != nil || !reflect.DeepEqual(got, want),
+			must.Need(t, err == nil && reflect.DeepEqual(got, want),
 				"resumed after %d evaluations: %+v (%v), want %+v", stop, got, err, want)
 		}
 	}
@@ -227,7 +230,7 @@ func TestAdamStaysInTheBox(t *testing.T) {
 			}
 			return nil
 		})
-	must.Not(t, err != nil || s.X[0] != 1, "ended at %v (%v), want 1 on the bound", s.X, err)
+	must.Hold(t, err == nil && s.X[0] == 1, "ended at %v (%v), want 1 on the bound", s.X, err)
 }
 
 func TestAdamRejects(t *testing.T) {
@@ -294,7 +297,7 @@ func TestPlainSteps(t *testing.T) {
 		}
 		for i := range x {
 			x[i] -= 0.3 * g[i] / 11
-			must.Not(t, math.Abs(s.X[i]-x[i]) > 1e-14, "step %d: %v, want %v", s.Steps, s.X, x)
+			must.Hold(t, math.Abs(s.X[i]-x[i]) <= 1e-14, "step %d: %v, want %v", s.Steps, s.X, x)
 		}
 		return nil
 	}))(t)
@@ -306,6 +309,6 @@ func TestNearestBatches(t *testing.T) {
 	must.Get((Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, StartAdam([]float64{0, 0}),
 		nil))(t)
 	for i, n := range l.seen {
-		must.Not(t, n < 10 || n > 100, "row %d was seen %d times of about 43", i, n)
+		must.Hold(t, n >= 10 && n <= 100, "row %d was seen %d times of about 43", i, n)
 	}
 }

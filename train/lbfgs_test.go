@@ -26,9 +26,11 @@ func TestMinimize(t *testing.T) {
 			r := minimize(t, p.o, f, p.bounds, Start(p.start), nil)
 			t.Logf("%d iterations, %d evaluations (SciPy %d), %d rejected: %s at %.12g", r.Iterations, r.Evaluations, p.scipy,
 				r.Rejected, r.Stopped, r.Value)
-			must.Not(t, r.Stopped != Converged && r.Stopped != ConvergedGradient, "stopped by %q", r.Stopped)
-			must.Not(t, f.calls != r.Evaluations || r.Evaluations > p.limit,
-				"%d evaluations counted, %d made, at most %d allowed", r.Evaluations, f.calls, p.limit)
+			must.Hold(t, r.Stopped == Converged || r.Stopped == ConvergedGradient,
+				"stopped by %q", r.Stopped)
+			must.Hold(t, f.calls == r.Evaluations && r.Evaluations <= p.limit,
+				"%d evaluations counted, %d made, at most %d allowed", r.Evaluations, f.calls,
+				p.limit)
 			if e := math.Abs(r.Value-p.value) / max(math.Abs(p.value), 1); !(e <= p.tol) {
 				t.Errorf("value %.15g, want %.15g", r.Value, p.value)
 			}
@@ -37,10 +39,12 @@ func TestMinimize(t *testing.T) {
 					t.Errorf("x[%d] = %v, want %v", i, r.X[i], want)
 				}
 			}
-			must.Not(t, !slices.Equal(r.AtBound, p.atBound), "at bounds %v, want %v", r.AtBound, p.atBound)
+			must.Hold(t, slices.Equal(r.AtBound, p.atBound),
+				"at bounds %v, want %v", r.AtBound, p.atBound)
 			lower, upper, _ := p.bounds.expand(f.n)
 			for i, x := range r.X {
-				must.Not(t, x < lower[i] || x > upper[i], "x[%d] = %v lies outside [%v, %v]", i, x, lower[i], upper[i])
+				must.Hold(t, x >= lower[i] && x <= upper[i],
+					"x[%d] = %v lies outside [%v, %v]", i, x, lower[i], upper[i])
 			}
 			g := make([]float64, f.n)
 			if v, err := f.Evaluate(r.X, g); v != r.Value || err != nil || !slices.Equal(g, r.Gradient) {
@@ -80,8 +84,10 @@ func TestResumeIsExact(t *testing.T) {
 					return nil
 				}
 				got := minimize(t, LBFGS{Memory: 5}, p.new(), p.bounds, &from, check)
-				must.Not(t, !reflect.DeepEqual(got, whole), "resumed from %d: result %+v, want %+v", k, got, whole)
-				must.Not(t, !reflect.DeepEqual(&from, states[k]), "the state resumed from has changed")
+				must.Hold(t, reflect.DeepEqual(got, whole),
+					"resumed from %d: result %+v, want %+v", k, got, whole)
+				must.Hold(t, reflect.DeepEqual(&from, states[k]),
+					"the state resumed from has changed")
 			}
 		})
 	}
@@ -97,7 +103,7 @@ func TestResumeWithWiderLimits(t *testing.T) {
 	for _, o := range []LBFGS{{MaxIterations: 7}, {MaxEvaluations: 20}, {ValueTolerance: 1e-1}, {GradientTolerance: 10},
 		{Enough: 1}} {
 		r := minimize(t, o, rosenbrock(10)(), Bounds{}, start, keep)
-		must.Not(t, r.Iterations >= want.Iterations || r.Stopped != last.Stopped,
+		must.Hold(t, r.Iterations < want.Iterations && r.Stopped == last.Stopped,
 			"%+v: %d iterations, stopped by %q and %q", o, r.Iterations, r.Stopped, last.Stopped)
 		switch {
 		case o.MaxIterations > 0 && (r.Stopped != IterationLimit || r.Iterations != 7):
@@ -134,13 +140,15 @@ func TestCancel(t *testing.T) {
 			last := Start(classic(10))
 			r, err := LBFGS{}.Minimize(ctx, f, last, func(s *State) error { last = s.Clone(); return nil })
 			if call == 1 && fails {
-				must.End(t, err != context.Canceled || r != nil, "cancelled at the start: %v, %v", r, err)
+				must.Need(t, err == context.Canceled && r == nil,
+					"cancelled at the start: %v, %v", r, err)
 				continue
 			}
 			if err != context.Canceled || r.Stopped != Cancelled || f.calls != call || r.Evaluations != call || r.Rejected != 0 {
 				t.Fatalf("cancelled at %d of %d: %+v, %v", call, f.calls, r, err)
 			}
-			must.End(t, r.Iterations != last.Iterations || last.Iterations > 0 && r.Value != last.Value,
+			must.Need(t, r.Iterations == last.Iterations &&
+				(last.Iterations <= 0 || r.Value == last.Value),
 				"the result is not that of the last iteration")
 			if got := minimize(t, LBFGS{}, rosenbrock(10)(), Bounds{}, last, nil); !reflect.DeepEqual(got, want) {
 				t.Fatalf("cancelled at %d and resumed: %+v, want %+v", call, got, want)
@@ -159,14 +167,16 @@ func TestCancel(t *testing.T) {
 		}
 		return nil
 	})
-	must.Not(t, err != enough || r.Iterations != 3 || r.Stopped != Cancelled, "stopped by the callback: %+v, %v", r, err)
+	must.Hold(t, err == enough && r.Iterations == 3 && r.Stopped == Cancelled,
+		"stopped by the callback: %+v, %v", r, err)
 }
 
 // TestRejectedSteps: outside the domain, the trainer shortens steps and counts them.
 func TestRejectedSteps(t *testing.T) {
 	r := minimize(t, LBFGS{}, barrier(), Bounds{}, Start([]float64{0.5, -0.2, 0.1}), nil)
-	must.Not(t, r.Rejected == 0 || r.Rejected >= r.Evaluations || r.Rejection == "",
-		"%d of %d evaluations rejected, the last because %q", r.Rejected, r.Evaluations, r.Rejection)
+	must.Hold(t, r.Rejected != 0 && r.Rejected < r.Evaluations && r.Rejection != "",
+		"%d of %d evaluations rejected, the last because %q", r.Rejected, r.Evaluations,
+		r.Rejection)
 	// A gradient that isn't finite, or the value -Inf, is also a rejection.
 	for _, bad := range []func(g []float64) float64{
 		func(g []float64) float64 { g[0] = math.Inf(1); return -1 },
@@ -180,7 +190,7 @@ func TestRejectedSteps(t *testing.T) {
 			return -x[0], nil
 		}}
 		r := minimize(t, LBFGS{}, f, Bounds{}, Start([]float64{0}), nil)
-		must.Not(t, r.Rejected == 0 || !(r.X[0] > 0.2499) || r.X[0] > 0.25 || r.Evaluations > 200,
+		must.Hold(t, r.Rejected != 0 && r.X[0] > 0.2499 && r.X[0] <= 0.25 && r.Evaluations <= 200,
 			"ended at %v: %+v", r.X, r)
 	}
 }
@@ -191,8 +201,8 @@ func TestLineSearchFails(t *testing.T) {
 		return dot(x, x), nil
 	}}
 	r := minimize(t, LBFGS{}, f, Bounds{}, Start([]float64{1, 2}), nil)
-	must.Not(t, r.Stopped != LineSearchFailed || r.Value != 5 || r.Iterations != 0 || r.Evaluations > 1+maxTrials,
-		"%+v", r)
+	must.Hold(t, r.Stopped == LineSearchFailed && r.Value == 5 && r.Iterations == 0 &&
+		r.Evaluations <= 1+maxTrials, "%+v", r)
 	// With exact gradients but values to six digits only, the search fails near the minimum, and the best point is the
 	// result.
 	f = rosenbrock(4)()
@@ -207,7 +217,7 @@ func TestLineSearchFails(t *testing.T) {
 			best = min(best, s.Value)
 			return nil
 		})
-	must.Not(t, r.Stopped != LineSearchFailed || r.Value != best || r.Value > 1e-5, "%+v", r)
+	must.Hold(t, r.Stopped == LineSearchFailed && r.Value == best && r.Value <= 1e-5, "%+v", r)
 }
 
 func TestStart(t *testing.T) {
@@ -265,7 +275,7 @@ func TestStart(t *testing.T) {
 		{want: "outside its bounds [1, 2]", f: beale(), b: box(2, 1, 2), from: &State{X: fill(2, 0), Gradient: fill(2, 0)}},
 	} {
 		r, err := c.o.In(c.b).Minimize(context.Background(), c.f, c.from, nil)
-		must.Not(t, r != nil || err == nil || !strings.Contains(err.Error(), c.want),
+		must.Hold(t, r == nil && err != nil && strings.Contains(err.Error(), c.want),
 			"got %v, %v; want an error with %q", r, err, c.want)
 	}
 }

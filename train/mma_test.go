@@ -21,14 +21,16 @@ func TestMMA(t *testing.T) {
 			last := math.Inf(1)
 			r := must.Get(MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.In(p.bounds).Minimize(context.Background(), p.new(),
 				StartMMA(p.start), func(s *MMAState) error {
-					must.Not(t, s.Value > last, "iteration %d: %v after %v", s.Iterations, s.Value, last)
+					must.Hold(t, s.Value <= last,
+						"iteration %d: %v after %v", s.Iterations, s.Value, last)
 					last = s.Value
 					return nil
 				}))(t)
 			want := must.Get(LBFGS{ValueTolerance: -1}.In(p.bounds).Minimize(context.Background(), p.new(), Start(p.start),
 				nil))(t)
-			must.Not(t, !(r.Value <= want.Value+1e-6*math.Max(math.Abs(want.Value), 1)),
-				"value %v (%s after %d iterations), L-BFGS %v", r.Value, r.Stopped, r.Iterations, want.Value)
+			must.Hold(t, r.Value <= want.Value+1e-6*math.Max(math.Abs(want.Value), 1),
+				"value %v (%s after %d iterations), L-BFGS %v", r.Value, r.Stopped, r.Iterations,
+				want.Value)
 		})
 	}
 }
@@ -56,12 +58,12 @@ func TestMMAResumes(t *testing.T) {
 			files = append(files, file)
 			return err
 		}))(t)
-	must.Not(t, want.Rejected == 0, "nothing was rejected: the test has lost its point")
+	must.Hold(t, want.Rejected != 0, "nothing was rejected: the test has lost its point")
 	for _, file := range files {
 		var s MMAState
 		must.Do(t, json.Unmarshal(file, &s))
 		got, err := m.In(bounds).Minimize(context.Background(), fresh(), &s, nil)
-		must.End(t, err != nil || !reflect.DeepEqual(got, want),
+		must.Need(t, err == nil && reflect.DeepEqual(got, want),
 			"resumed after iteration %d: %+v (%v), want %+v", s.Iterations, got, err, want)
 	}
 }

@@ -137,7 +137,8 @@ func TestForgedPriors(t *testing.T) {
 				}
 				return
 			}
-			must.End(t, err != nil || !r.Matches || !r.Valid || r.IndependentlyChecked, "%+v, %v", r, err)
+			must.Need(t, err == nil && r.Matches && r.Valid && !r.IndependentlyChecked,
+				"%+v, %v", r, err)
 			if err = r.RefitIfBrief(context.Background(), nil); err == nil || r.Refitted ||
 				r.IndependentlyChecked {
 				t.Errorf("fitting again: %+v, %v", r, err)

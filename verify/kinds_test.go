@@ -32,18 +32,19 @@ func TestKinds(t *testing.T) {
 	all := must.Get(krigo.FitTargets(t.Context(), rows, of.Data.Beside, of))(t)
 	must.Do(t, all.Save(path))
 	agrees, said := verify(t, path, table)
-	must.Not(t, !agrees, "%s", said)
-	must.Not(t, all.Together.Certificate.EmpiricalRisk == 0, "no label is wrong, so that nothing is counted")
+	must.Hold(t, agrees, "%s", said)
+	must.Hold(t, all.Together.Certificate.EmpiricalRisk != 0,
+		"no label is wrong, so that nothing is counted")
 	score := &all.Together.Sets[1][0]
 	*score /= 2
 	must.Do(t, all.Save(path))
 	agrees, said = verify(t, path, table)
-	must.Not(t, agrees, "with another score: %s", said)
+	must.Hold(t, !agrees, "with another score: %s", said)
 	*score *= 2
 	all.Together.Certificate.MeanBound -= 0.01
 	must.Do(t, all.Save(path))
 	agrees, said = verify(t, path, table)
-	must.Not(t, agrees, "with a lower bound: %s", said)
+	must.Hold(t, !agrees, "with a lower bound: %s", said)
 
 	text = strings.ReplaceAll(text, ",c", ",a")
 	rows = must.Get(files.CSV{From: strings.NewReader(text), Source: "kinds.csv"}.Read())(t)
@@ -51,9 +52,9 @@ func TestKinds(t *testing.T) {
 	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
 	must.Do(t, m.Save(path))
 	agrees, said = verify(t, path, table)
-	must.Not(t, !agrees, "two classes: %s", said)
+	must.Hold(t, agrees, "two classes: %s", said)
 	m.Sets[0][0] /= 2
 	must.Do(t, m.Save(path))
 	agrees, said = verify(t, path, table)
-	must.Not(t, agrees, "two classes, with another score: %s", said)
+	must.Hold(t, !agrees, "two classes, with another score: %s", said)
 }

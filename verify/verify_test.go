@@ -172,7 +172,7 @@ func TestTies(t *testing.T) {
 			"known_share": .9, "new_share": .5}}
 		must.Do(t, os.WriteFile(file, closed(raw, header, arrays), 0o600))
 		agrees, said := verify(t, file, path)
-		must.Not(t, agrees || !strings.Contains(said, want), "%s: %s", kind, said)
+		must.Hold(t, !agrees && strings.Contains(said, want), "%s: %s", kind, said)
 	}
 }
 
@@ -492,7 +492,7 @@ func TestForgeries(t *testing.T) {
 	} {
 		table, read := write(t, c.rows, c.column)
 		m, err := krigo.Fit(context.Background(), read, c.o)
-		must.End(t, err != nil, "%s: %v", c.name, err)
+		must.Need(t, err == nil, "%s: %v", c.name, err)
 		path := filepath.Join(t.TempDir(), "m.krigo")
 		must.Do(t, m.Save(path))
 		if agrees, said := verify(t, path, table); !agrees {
@@ -529,7 +529,7 @@ func TestForgeries(t *testing.T) {
 			refused("more arrays", "more than its header says", closed(raw, h, append(slices.Clone(arrays), 0)))
 		}
 	}
-	must.Not(t, total < 50, "%d forgeries", total)
+	must.Hold(t, total >= 50, "%d forgeries", total)
 	t.Logf("%d forgeries", total)
 }
 
@@ -551,7 +551,8 @@ func TestNoiseless(t *testing.T) {
 	m, file, data := noiseless(t, 120, 1, "se")
 	agrees, said := verify(t, file, data)
 	_, word, _ := strings.Cut(said, "taken on the fitter's word")
-	must.Not(t, !agrees || !strings.Contains(word, "conformal intervals: rounding moves scores"), "%v", said)
+	must.Hold(t, agrees && strings.Contains(word, "conformal intervals: rounding moves scores"),
+		"%v", said)
 	raw := must.Get(os.ReadFile(file))(t)
 	for name, quantile := range map[string]string{"misses": "half_width", "deviations": "normalised"} {
 		h, arrays := opened(raw)
@@ -568,7 +569,7 @@ func TestNoiseless(t *testing.T) {
 	for unit, expression := range map[float64]string{1e300: "se", 1e-300: "se", 1: "additive"} {
 		_, file, data := noiseless(t, 60, unit, expression)
 		agrees, said := verify(t, file, data)
-		must.Not(t, !agrees, "unit %g: %s", unit, said)
+		must.Hold(t, agrees, "unit %g: %s", unit, said)
 	}
 }
 
@@ -648,11 +649,11 @@ func TestTransforms(t *testing.T) {
 		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
 		must.Do(t, m.Save(path))
 		agrees, said := verify(t, path, table)
-		must.Not(t, !agrees, "offset, %s: %s", loss, said)
+		must.Hold(t, agrees, "offset, %s: %s", loss, said)
 		m.Offset = "AGE"
 		must.Do(t, m.Save(path))
 		agrees, said = verify(t, path, table)
-		must.Not(t, agrees, "another offset, %s: %s", loss, said)
+		must.Hold(t, !agrees, "another offset, %s: %s", loss, said)
 	}
 	for _, options := range [][2]string{{"evidence", "band"}, {"fitc", "scaled"}} { // a column of standard errors
 		o := krigo.Options{Data: krigo.Data{Target: "MEDV", NoiseColumn: "NOX", Inputs: []string{"RM", "DIS"}},
@@ -665,11 +666,11 @@ func TestTransforms(t *testing.T) {
 		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
 		must.Do(t, m.Save(path))
 		agrees, said := verify(t, path, table)
-		must.Not(t, !agrees, "standard errors, %s: %s", options, said)
+		must.Hold(t, agrees, "standard errors, %s: %s", options, said)
 		m.Errors = "AGE"
 		must.Do(t, m.Save(path))
 		agrees, said = verify(t, path, table)
-		must.Not(t, agrees, "other standard errors, %s: %s", options, said)
+		must.Hold(t, !agrees, "other standard errors, %s: %s", options, said)
 	}
 	for i, name := range append(dataset.Transforms(), "auto") {
 		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Transform: name, TestFraction: 0.4},
@@ -688,7 +689,7 @@ func TestTransforms(t *testing.T) {
 		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
 		must.Do(t, m.Save(path))
 		agrees, said := verify(t, path, table)
-		must.Not(t, !agrees, "%s: %s", name, said)
+		must.Hold(t, agrees, "%s: %s", name, said)
 		if name == "auto" && m.Scaling.Transform == nil {
 			continue
 		}
@@ -700,7 +701,7 @@ func TestTransforms(t *testing.T) {
 		}
 		must.Do(t, m.Save(path))
 		agrees, said = verify(t, path, table)
-		must.Not(t, agrees, "%s with other constants: %s", name, said)
+		must.Hold(t, !agrees, "%s with other constants: %s", name, said)
 	}
 }
 
@@ -728,7 +729,7 @@ func TestTargets(t *testing.T) {
 		all := must.Get(krigo.FitTargets(t.Context(), rows, []string{"a", "b"}, o))(t)
 		must.Do(t, all.Save(path))
 		agrees, said := verify(t, path, table)
-		must.Not(t, !agrees, "%s", said)
+		must.Hold(t, agrees, "%s", said)
 		if o.Promise.Curve { // its bounds take seconds
 			continue
 		}
@@ -742,17 +743,17 @@ func TestTargets(t *testing.T) {
 			}
 			must.Do(t, os.WriteFile(path, closed(raw, h, models), 0o600))
 			agrees, said = verify(t, path, table)
-			must.Not(t, agrees, "with another %s: %s", field, said)
+			must.Hold(t, !agrees, "with another %s: %s", field, said)
 		}
 		m := must.Get(all.Extract("b"))(t)
 		must.Do(t, m.Save(path))
 		agrees, said = verify(t, path, table)
-		must.Not(t, !agrees, "one of them: %s", said)
+		must.Hold(t, agrees, "one of them: %s", said)
 		m.Dealt[2]--
 		m.Dealt[3]++
 		must.Do(t, m.Save(path))
 		agrees, said = verify(t, path, table)
-		must.Not(t, agrees, "with other units_by_role: %s", said)
+		must.Hold(t, !agrees, "with other units_by_role: %s", said)
 	}
 }
 
@@ -775,14 +776,14 @@ func TestClasses(t *testing.T) {
 		Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}}))(t)
 	must.Do(t, m.Save(path))
 	agrees, said := verify(t, path, table)
-	must.Not(t, !agrees, "labels: %s", said)
+	must.Hold(t, agrees, "labels: %s", said)
 	prior, _ := m.Posterior.OfPrior()
 	for i := range prior.Noises {
 		prior.Noises[i] *= 1.01
 	}
 	must.Do(t, m.Save(path))
 	agrees, said = verify(t, path, table)
-	must.Not(t, agrees, "other sites: %s", said)
+	must.Hold(t, !agrees, "other sites: %s", said)
 	for what, o := range map[string]krigo.Options{ // certificates of the label that a random draw gives
 		"kl-pac": {Method: krigo.Method{Name: "kl-pac", Inducing: 8}},
 		"free": {Method: krigo.Method{Name: "evidence", Posterior: "free"},
@@ -792,10 +793,10 @@ func TestClasses(t *testing.T) {
 		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
 		must.Do(t, m.Save(path))
 		agrees, said := verify(t, path, table)
-		must.Not(t, !agrees, "%s: %s", what, said)
+		must.Hold(t, agrees, "%s: %s", what, said)
 		m.Certificate.Bound -= 1e-4
 		must.Do(t, m.Save(path))
 		agrees, said = verify(t, path, table)
-		must.Not(t, agrees || !strings.Contains(said, "bound"), "%s, forged: %s", what, said)
+		must.Hold(t, !agrees && strings.Contains(said, "bound"), "%s, forged: %s", what, said)
 	}
 }

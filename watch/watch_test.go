@@ -74,20 +74,23 @@ func TestLedger(t *testing.T) {
 		last = must.Get(w.Observe(ctx, d, d.All()))(t)
 		must.Get(o.Observe(ctx, d, d.All()[:2]))(t)
 	}
-	must.Not(t, last.Rows != 36 || last.Misses != 18 || last.Alarm == nil || last.Alarm.Row > 36 || last.Risk != 0.5 ||
-		!(last.AtLeast > last.Bound && last.AtMost > 0.5) || last.LogE > last.Highest, "%+v", last)
+	must.Hold(t, last.Rows == 36 && last.Misses == 18 && last.Alarm != nil &&
+		last.Alarm.Row <= 36 && last.Risk == 0.5 && last.AtLeast > last.Bound &&
+		last.AtMost > 0.5 && last.LogE <= last.Highest, "%+v", last)
 	graded := o.State()
-	must.Not(t, graded.Rows != 24 || graded.Misses != math.Trunc(graded.Misses) && math.Abs(graded.Misses-12) > 0.1,
+	must.Hold(t, graded.Rows == 24 &&
+		(graded.Misses == math.Trunc(graded.Misses) || math.Abs(graded.Misses-12) <= 0.1),
 		"%+v", graded)
 	repeated := outcomes(t, m, false, false)
 	must.Get(w.Observe(ctx, repeated, []int{0, 1}))(t)
 	last = must.Get(w.Observe(ctx, repeated, []int{1}))(t)
-	must.Not(t, last.Repeats != 1 || last.Rows != 39 || last.Alarm == nil || last.LogE >= last.Highest, "%+v", last)
+	must.Hold(t, last.Repeats == 1 && last.Rows == 39 && last.Alarm != nil &&
+		last.LogE < last.Highest, "%+v", last)
 	// Under a key rows count once, rows with other targets are refused, and other models have their own keys.
 	keyed := outcomes(t, m, false, true)
 	once := func(w *Watch, d *dataset.Data, rows int, added bool) State {
 		s, did, err := w.ObserveOnce(ctx, "monday", d, []int{0, 1}[:rows])
-		must.Not(t, err != nil || did != added, "%d rows: %v, %v", rows, did, err)
+		must.Hold(t, err == nil && did == added, "%d rows: %v, %v", rows, did, err)
 		return s
 	}
 	last = once(w, keyed, 2, true)
@@ -132,7 +135,7 @@ func TestLedger(t *testing.T) {
 	for text, want := range map[string]string{last.Sentence(m): "41 outcomes, 19 missed by more than 0.808 (46.34 %)",
 		last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.",
 		(State{}).Sentence(m): "No outcome yet"} {
-		must.Not(t, !strings.Contains(text, want), "no %q in %s", want, text)
+		must.Hold(t, strings.Contains(text, want), "no %q in %s", want, text)
 	}
 }
 
@@ -185,7 +188,8 @@ func TestCutTwice(t *testing.T) {
 		l.Close()
 	}
 	whole := must.Get(os.ReadFile(path))(t)
-	must.Not(t, must.Get(must.Get(Read(path))(t).Watch(m))(t).State().Alarm == nil, "no alarm: %s", whole)
+	must.Hold(t, must.Get(must.Get(Read(path))(t).Watch(m))(t).State().Alarm != nil,
+		"no alarm: %s", whole)
 	must.Do(t, os.WriteFile(path, whole[:bytes.IndexByte(whole, '\n')+1], 0o600))
 	must.Refuse(must.Get(Read(path))(t).Watch(m))(t, "restore it")
 }
@@ -213,9 +217,10 @@ func TestClock(t *testing.T) {
 		l = must.Get(Open(path))(t)
 		w = must.Get(l.Watch(m))(t)
 		got := w.State()
-		must.Not(t, got.Alarm == nil || want.Alarm == nil || got.Alarm.Row != want.Alarm.Row, "%+v, not %+v", got, want)
+		must.Hold(t, got.Alarm != nil && want.Alarm != nil && got.Alarm.Row == want.Alarm.Row,
+			"%+v, not %+v", got, want)
 		got.Alarm = want.Alarm
-		must.Not(t, !reflect.DeepEqual(got, want), "%+v, not %+v", got, want)
+		must.Hold(t, reflect.DeepEqual(got, want), "%+v, not %+v", got, want)
 		must.Get(l.Rotate())(t)
 		runtime.KeepAlive(w)
 		l.Close()
@@ -307,7 +312,8 @@ func TestRotateFaults(t *testing.T) {
 			same := func(rows int) {
 				t.Helper()
 				s := must.Get(must.Get(Read(path))(t).Watch(m))(t).State()
-				must.End(t, s.Alarm == nil || s.Misses != want.Misses || s.Rows != want.Rows+rows, "%s: %+v", what, s)
+				must.Need(t, s.Alarm != nil && s.Misses == want.Misses && s.Rows == want.Rows+rows,
+					"%s: %+v", what, s)
 			}
 			same(0)
 			added := 1
@@ -434,7 +440,8 @@ func TestMoved(t *testing.T) {
 		must.Do(t, harm(path))
 		_, err := w.Observe(context.Background(), d, d.All())
 		var unwritten *WriteError
-		must.Not(t, !errors.As(err, &unwritten) || !reflect.DeepEqual(w.State(), want), "%s: %v, %+v", name, err, w.State())
+		must.Hold(t, errors.As(err, &unwritten) && reflect.DeepEqual(w.State(), want),
+			"%s: %v, %+v", name, err, w.State())
 		if _, err := l.Rotate(); !errors.As(err, &unwritten) {
 			t.Errorf("%s, then rotated: %v", name, err)
 		}
@@ -489,7 +496,7 @@ func TestTorn(t *testing.T) {
 			}
 		}
 		l, err := Open(path)
-		must.End(t, err != nil, "cut at %d: %v", cut, err)
+		must.Need(t, err == nil, "cut at %d: %v", cut, err)
 		w := must.Get(l.Watch(m))(t)
 		if got := w.State(); !reflect.DeepEqual(got, states[lines]) ||
 			(l.Repaired == 0) != (cut == 0 || lines > 0 && cut == ends[lines-1]) {
@@ -528,7 +535,8 @@ func TestLedgerRefuses(t *testing.T) {
 			_, err = l.Watch(m)
 			l.Close()
 		}
-		must.Not(t, err == nil || !strings.Contains(err.Error(), want) || string(must.Get(os.ReadFile(path))(t)) != text,
+		must.Hold(t, err != nil && strings.Contains(err.Error(), want) &&
+			string(must.Get(os.ReadFile(path))(t)) == text,
 			"%q: %v, and it is %q", text, err, must.Get(os.ReadFile(path))(t))
 	}
 	folder := t.TempDir()
@@ -594,7 +602,7 @@ func TestTogether(t *testing.T) {
 	}
 	w.turn <- struct{}{}
 	want := w.State()
-	must.Not(t, want.Rows != 160 || want.Misses != 10 || want.Repeats != 0, "%+v", want)
+	must.Hold(t, want.Rows == 160 && want.Misses == 10 && want.Repeats == 0, "%+v", want)
 	l.Close()
 	l = must.Get(Open(path))(t)
 	defer l.Close()
@@ -666,8 +674,8 @@ func TestLabels(t *testing.T) {
 	for _, flip := range []bool{false, true} {
 		d := must.Get(m.Labelled(rows(100, flip)))(t)
 		s := must.Get(w.Observe(t.Context(), d, d.All()))(t)
-		must.Not(t, (s.Alarm != nil) != flip || flip && s.Alarm.Row > 130 ||
-			!strings.Contains(s.Sentence(m), "got a wrong label"), "%v: %s", flip, s.Sentence(m))
+		must.Hold(t, (s.Alarm != nil) == flip && (!flip || s.Alarm.Row <= 130) &&
+			strings.Contains(s.Sentence(m), "got a wrong label"), "%v: %s", flip, s.Sentence(m))
 	}
 	must.Do(t, os.WriteFile(path, []byte(`{"kind": "classes"}`), 0o600))
 	must.Refuse(model.Load(path))(t, "this is JSON")

@@ -71,8 +71,9 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table := must.Get(CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
-			must.Not(t, !slices.Equal(table.Names, c.names) || !slices.Equal(table.Values, c.values) ||
-				!slices.Equal(table.Lines, c.lines) || table.Rows != len(c.lines), "got %+v", table)
+			must.Hold(t, slices.Equal(table.Names, c.names) &&
+				slices.Equal(table.Values, c.values) && slices.Equal(table.Lines, c.lines) &&
+				table.Rows == len(c.lines), "got %+v", table)
 		})
 	}
 }
@@ -167,7 +168,7 @@ func TestCells(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			table := must.Get(CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read())(t)
 			d, err := table.Unlabelled(table.Names)
-			must.Not(t, d != nil || err == nil || !strings.Contains(err.Error(), c.want),
+			must.Hold(t, d == nil && err != nil && strings.Contains(err.Error(), c.want),
 				"error %v\nwant one with %s", err, c.want)
 		})
 	}
@@ -194,7 +195,7 @@ func TestReadPassesOnErrors(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, before := range []string{"", "a,b\n1,2\n"} {
 		_, err := CSV{From: io.MultiReader(strings.NewReader(before), failing{broken}), Source: "f.csv"}.Read()
-		must.Not(t, !errors.Is(err, broken), "after %q: error %v", before, err)
+		must.Hold(t, errors.Is(err, broken), "after %q: error %v", before, err)
 	}
 }
 
@@ -209,14 +210,16 @@ func TestReadFile(t *testing.T) {
 	d := must.Get(table.Regression("MEDV"))(t)
 	x, y, err := d.Select(d.All())
 	must.Do(t, err)
-	must.Not(t, d.Rows != 506 || d.Cols != 13 || y[0] != 24 || x[13] != 0.02731 || d.Inputs[12] != "LSTAT",
+	must.Hold(t, d.Rows == 506 && d.Cols == 13 && y[0] == 24 && x[13] == 0.02731 &&
+		d.Inputs[12] == "LSTAT",
 		"%d×%d, first target %g, inputs %v", d.Rows, d.Cols, y[0], d.Inputs)
 	if found, err := inspect.Findings(d, must.Get(d.Units())(t)); len(found) != 0 || err != nil {
 		t.Error(found, err)
 	}
 	s := must.Get(dataset.ScalingOf(d, d.All(), dataset.AllRows))(t)
 	// The mean house price is known to be 22.5328, and its standard deviation (ddof 0) 9.18801.
-	must.Not(t, math.Abs(s.TargetMean-22.5328063) > 1e-6 || math.Abs(s.TargetScale-9.1880115) > 1e-6,
+	must.Hold(t, math.Abs(s.TargetMean-22.5328063) <= 1e-6 &&
+		math.Abs(s.TargetScale-9.1880115) <= 1e-6,
 		"target mean %v, scale %v", s.TargetMean, s.TargetScale)
 }
 
@@ -227,7 +230,8 @@ func TestWriteRoundTrip(t *testing.T) {
 	must.Do(t, Write(&b, names, 2, rowsOf(values)))
 	table := must.Get(CSV{From: &b, Source: "b"}.Read())(t)
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
-	must.Not(t, !slices.Equal(table.Names, names) || !slices.EqualFunc(table.Values, values, same), "got %+v", table)
+	must.Hold(t, slices.Equal(table.Names, names) && slices.EqualFunc(table.Values, values, same),
+		"got %+v", table)
 	full := errors.New("full")
 	must.Be(t, Write(io.Discard, names, 3, func(int, []float64) error { return full }), full, "the error of a row")
 	if err := Write(io.Discard, []string{"p", "q"}, 1, rowsOf([]float64{1, math.NaN()})); err == nil ||
@@ -246,7 +250,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		table, err := CSV{From: bytes.NewReader(text), Source: "fuzz"}.Read()
 		if err != nil {
-			must.End(t, table != nil, "a table beside an error")
+			must.Need(t, table == nil, "a table beside an error")
 			return
 		}
 		if table.Rows == 0 || len(table.Names) == 0 || len(table.Values) != table.Rows*len(table.Names) ||
@@ -259,10 +263,11 @@ func FuzzRead(f *testing.F) {
 			if table.Text != nil {
 				texts = table.Text[k%len(table.Names)]
 			}
-			must.End(t, math.IsInf(v, 0) || texts != nil && v == v && texts[int(v)] == "", "value %g of %q", v, texts)
+			must.Need(t, !math.IsInf(v, 0) && (texts == nil || v != v || texts[int(v)] != ""),
+				"value %g of %q", v, texts)
 		}
 		for i, line := range table.Lines {
-			must.End(t, line < 1 || i > 0 && line <= table.Lines[i-1], "lines %v", table.Lines)
+			must.Need(t, line >= 1 && (i <= 0 || line > table.Lines[i-1]), "lines %v", table.Lines)
 		}
 	})
 }
@@ -287,12 +292,14 @@ func BenchmarkRead(b *testing.B) {
 func TestReadColumns(t *testing.T) {
 	const text = "id,x,note\na,1,long\nb,red,\"text, more\"\n"
 	table := must.Get(CSV{From: strings.NewReader(text), Source: "t.csv", Columns: []string{"x", "y"}}.Read())(t)
-	must.Not(t, !slices.Equal(table.Names, []string{"id", "x", "note"}) || table.Rows != 2 || len(table.Text[0])+
-		len(table.Text[2]) != 0 || !slices.Equal(table.Text[1], []string{"1", "red"}), "%+v", table)
+	must.Hold(t, slices.Equal(table.Names, []string{"id", "x", "note"}) && table.Rows == 2 &&
+		len(table.Text[0])+len(table.Text[2]) == 0 &&
+		slices.Equal(table.Text[1], []string{"1", "red"}), "%+v", table)
 	must.Refuse((CSV{From: strings.NewReader(text + "c,1\n"), Source: "t.csv",
 		Columns: []string{"x"}}).Read())(t, "expected 3 fields, got 2")
 	headless, err := CSV{From: strings.NewReader("1,2\n3,4\n"), Source: "t.csv", Columns: []string{"a", "b"}}.Read()
-	must.Not(t, err != nil || !slices.Equal(headless.Values, []float64{1, 2, 3, 4}), "%+v, %v", headless, err)
+	must.Hold(t, err == nil && slices.Equal(headless.Values, []float64{1, 2, 3, 4}),
+		"%+v, %v", headless, err)
 }
 
 func wantError(t *testing.T, err error, parts ...string) {

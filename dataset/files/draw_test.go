@@ -30,7 +30,8 @@ func TestDrawSameBytes(t *testing.T) {
 	previous := runtime.GOMAXPROCS(1)
 	one, _ := write("one.npy", g)
 	runtime.GOMAXPROCS(previous)
-	must.Not(t, !bytes.Equal(one, many) || len(l) != 3, "other bytes on one core, or lengthscales %v", l)
+	must.Hold(t, bytes.Equal(one, many) && len(l) == 3,
+		"other bytes on one core, or lengthscales %v", l)
 	short := g
 	short.Rows = drawBlock + 1
 	begin, _ := write("short.npy", short)
@@ -46,7 +47,8 @@ func TestDrawSameBytes(t *testing.T) {
 	a := must.Get(ReadFile(filepath.Join(dir, "short.csv.gz"), dataset.Reading{}))(t)
 	b := must.Get(ReadFile(filepath.Join(dir, "short.npy"), dataset.Reading{}))(t)
 	defer b.Close()
-	must.Not(t, !slices.Equal(a.Names, b.Names) || !slices.Equal(valuesOf(t, a), valuesOf(t, b)), "CSV and NPY differ")
+	must.Hold(t, slices.Equal(a.Names, b.Names) && slices.Equal(valuesOf(t, a), valuesOf(t, b)),
+		"CSV and NPY differ")
 }
 
 // TestDrawCovariance: over many functions, f at two points has the kernel's covariance.

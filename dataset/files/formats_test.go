@@ -61,8 +61,8 @@ func TestFormatsRefuse(t *testing.T) {
 		if err == nil {
 			_, err = table.Unlabelled(table.Names)
 		}
-		must.Not(t, err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name),
-			"%s: %v, want %s", name, err, want)
+		must.Hold(t, err != nil && strings.Contains(err.Error(), want) &&
+			strings.Contains(err.Error(), name), "%s: %v, want %s", name, err, want)
 	}
 }
 
@@ -97,12 +97,13 @@ func TestRegister(t *testing.T) {
 	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{math.NaN()})), path,
 		`row 1, column 1 ("y"): NaN is not finite`)
 	raw, err := os.ReadFile(path)
-	must.End(t, err != nil || string(raw) != "LINES\n1.5\n2\n", "%q, %v", raw, err)
+	must.Need(t, err == nil && string(raw) == "LINES\n1.5\n2\n", "%q, %v", raw, err)
 	for name, text := range map[string]string{"t.lines": "1.5\nred\n\n2\n", "t.dat": "LINES\n1.5\nred\n\n2\n"} {
 		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 		table, err := ReadFile(filepath.Join(folder, name), dataset.Reading{})
-		must.Not(t, err != nil || table.Rows != 4 || !slices.Equal(table.Text[0], []string{"1.5", "red", "2"}) ||
-			fmt.Sprint(table.Values) != "[0 1 NaN 2]", "%s: %+v, %v", name, table, err)
+		must.Hold(t, err == nil && table.Rows == 4 &&
+			slices.Equal(table.Text[0], []string{"1.5", "red", "2"}) &&
+			fmt.Sprint(table.Values) == "[0 1 NaN 2]", "%s: %+v, %v", name, table, err)
 	}
 	// The error for an unknown format lists the known formats.
 	odd := filepath.Join(folder, "t.ods")
@@ -120,7 +121,7 @@ func TestRegister(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				must.Not(t, recover() == nil, "%s was registered", bad.Name)
+				must.Hold(t, recover() != nil, "%s was registered", bad.Name)
 			}()
 			Register(bad)
 		}()

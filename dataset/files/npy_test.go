@@ -98,10 +98,12 @@ func TestReadNPY(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table := must.Get(readBytes(t, "x.npy", c.raw))(t)
-			must.Not(t, !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) ||
-				!slices.Equal(valuesOf(t, table), c.values), "%+v: %v", table, valuesOf(t, table))
+			must.Hold(t, slices.Equal(table.Names, c.names) &&
+				table.Rows*len(c.names) == len(c.values) &&
+				slices.Equal(valuesOf(t, table), c.values), "%+v: %v", table, valuesOf(t, table))
 			table.Disk.(*npy).mapped = nil // some systems don't map files
-			must.Not(t, !slices.Equal(valuesOf(t, table), c.values), "without a mapping: %v", valuesOf(t, table))
+			must.Hold(t, slices.Equal(valuesOf(t, table), c.values),
+				"without a mapping: %v", valuesOf(t, table))
 		})
 	}
 }
@@ -152,7 +154,7 @@ func TestReadNPYRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table, err := readBytes(t, "x.npy", c.raw)
-			must.End(t, table != nil, "a table beside an error")
+			must.Need(t, table == nil, "a table beside an error")
 			wantError(t, err, "x.npy: ", c.want)
 		})
 	}
@@ -186,8 +188,8 @@ func TestNPYNotFinite(t *testing.T) {
 // TestNPYByMagic: krigo knows an NPY file under any name.
 func TestNPYByMagic(t *testing.T) {
 	table, err := readBytes(t, "x.dat", npyFile(1, dict("[('a', '<f8')]", 1, 0), 5.0))
-	must.Not(t, err != nil || !slices.Equal(table.Names, []string{"a"}) || table.Where(0) != "row 1",
-		"%+v, %v", table, err)
+	must.Hold(t, err == nil && slices.Equal(table.Names, []string{"a"}) &&
+		table.Where(0) == "row 1", "%+v, %v", table, err)
 }
 
 // TestNPYShortened: if a file becomes shorter while it is read, the result is an error, not a crash.
@@ -239,10 +241,11 @@ func TestWriteFileRoundTrip(t *testing.T) {
 			if ending != ".npy" {
 				want[1] = strings.TrimSpace(want[1])
 			}
-			must.Not(t, !slices.Equal(table.Names, want) || !slices.EqualFunc(valuesOf(t, table), values, same),
+			must.Hold(t, slices.Equal(table.Names, want) &&
+				slices.EqualFunc(valuesOf(t, table), values, same),
 				"%s: %q, %v", ending, table.Names, valuesOf(t, table))
 			raw, err := os.ReadFile(path)
-			must.Not(t, ending == ".npy" && (err != nil || (len(raw)-8*len(values))%64 != 0),
+			must.Hold(t, ending != ".npy" || (err == nil && (len(raw)-8*len(values))%64 == 0),
 				"%q: records begin at byte %d", names, len(raw)-8*len(values))
 			if err := table.Close(); err != nil {
 				t.Error(err)
@@ -297,7 +300,7 @@ func TestDiskAsMemory(t *testing.T) {
 		return b.String()
 	}
 	want := ask(memory)
-	must.Not(t, !strings.Contains(want, "2 of 12305 rows equal an earlier row"), "%.200s", want)
+	must.Hold(t, strings.Contains(want, "2 of 12305 rows equal an earlier row"), "%.200s", want)
 	must.Be(t, ask(disk), want, "mapped: not as in memory")
 	disk.Disk.(*npy).mapped = nil
 	must.Be(t, ask(disk), want, "read at need: not as in memory")
@@ -310,7 +313,7 @@ func FuzzReadNPY(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		n, err := readHeader(bytes.NewReader(raw), int64(len(raw)), "fuzz", false)
 		if err != nil {
-			must.End(t, n != nil, "a table beside an error")
+			must.Need(t, n == nil, "a table beside an error")
 			return
 		}
 		n.mapped = raw
@@ -331,7 +334,7 @@ func FuzzReadNPY(f *testing.F) {
 			t.Fatalf("%v, then %v", values, got)
 		}
 		for j, c := range m.fields {
-			must.End(t, c.name != table.Names[j], "%q, then %q", table.Names[j], c.name)
+			must.Need(t, c.name == table.Names[j], "%q, then %q", table.Names[j], c.name)
 		}
 	})
 }

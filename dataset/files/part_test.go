@@ -108,8 +108,9 @@ func TestParts(t *testing.T) {
 					err = r.Close(err)
 					mu.Lock()
 					defer mu.Unlock()
-					must.Not(t, err != nil || fmt.Sprint(got) != fmt.Sprint(want),
-						"%s, rank %d of %d: %v\n%+v\nalone %+v", c.path, r.Rank(), c.size, err, got, want)
+					must.Hold(t, err == nil && fmt.Sprint(got) == fmt.Sprint(want),
+						"%s, rank %d of %d: %v\n%+v\nalone %+v", c.path, r.Rank(), c.size, err, got,
+						want)
 					for _, i := range own {
 						seen[i]++
 					}
@@ -117,7 +118,7 @@ func TestParts(t *testing.T) {
 			}
 			wait.Wait()
 			for i, times := range seen {
-				must.End(t, times != 1, "%s: row %d belongs to %d ranks", c.path, i, times)
+				must.Need(t, times == 1, "%s: row %d belongs to %d ranks", c.path, i, times)
 			}
 		}
 		// A row is named by its place in its file.

@@ -85,8 +85,9 @@ func TestDescribeTexts(t *testing.T) {
 		{"units at times", either(3, num, with("%s%%")), "number", "27 of 80 have no unit", []Advice{{"units", "%"}}, ""},
 	} {
 		f := described(t, dataset.Reading{}, 80, c.cell)
-		must.Not(t, f.Kind != c.kind || !strings.Contains(f.Why, c.why) || !slices.Equal(f.Advice, c.advice) ||
-			!strings.Contains(f.Then, c.then) || (f.Then == "") != (c.then == ""), "%s: %+v", c.name, f)
+		must.Hold(t, f.Kind == c.kind && strings.Contains(f.Why, c.why) &&
+			slices.Equal(f.Advice, c.advice) && strings.Contains(f.Then, c.then) &&
+			(f.Then == "") == (c.then == ""), "%s: %+v", c.name, f)
 	}
 	// Advice doesn't contradict what the user has said.
 	f := described(t, dataset.Reading{Decimal: ","}, 80, func(i int) string { return []string{"103", "1.109"}[i%2] })
@@ -150,7 +151,7 @@ func TestStrays(t *testing.T) {
 			continue
 		}
 		for i, want := range c.want {
-			must.Not(t, !strings.HasPrefix(said[i], want), "%s: %q, want %q", c.name, said[i], want)
+			must.Hold(t, strings.HasPrefix(said[i], want), "%s: %q, want %q", c.name, said[i], want)
 		}
 		facts := must.Get(Describe(table))(t)
 		if f := facts[1]; f.Kind != "number" || f.High > 16 || f.Unfit {
@@ -159,8 +160,9 @@ func TestStrays(t *testing.T) {
 		_, err := table.Encode("b", []string{"id"}, dataset.Coding{Missing: dataset.FillMean},
 			func(d *dataset.Data) ([]int, error) { return d.All(), nil })
 		err = Explain(err)
-		must.Not(t, err != nil && (len(c.want) == 0 || !strings.Contains(err.Error(), c.want[0]) ||
-			strings.Contains(err.Error(), "--na")), "%s: %v", c.name, err)
+		must.Hold(t, err == nil ||
+			(len(c.want) > 0 && strings.Contains(err.Error(), c.want[0]) && !strings.Contains(err.Error(), "--na")),
+			"%s: %v", c.name, err)
 	}
 }
 
@@ -226,11 +228,13 @@ func TestIndex(t *testing.T) {
 		}
 		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
 		facts, err := Describe(table)
-		must.Not(t, err != nil || facts[0].Kind != "index" || facts[0].Advice != nil, "%s: %+v, %v", c.name, facts[0], err)
+		must.Hold(t, err == nil && facts[0].Kind == "index" && facts[0].Advice == nil,
+			"%s: %+v, %v", c.name, facts[0], err)
 		left := must.Get(table.Leave(nil, nil, "y"))(t)
 		d := must.Get(table.Regression("y", left...))(t)
 		found, err := Findings(d, must.Get(d.Units())(t))
-		must.Not(t, err != nil || (found.Of(finding.UnnamedColumn) != nil) != c.told, "%s: %q, %v", c.name, found, err)
+		must.Hold(t, err == nil && (found.Of(finding.UnnamedColumn) != nil) == c.told,
+			"%s: %q, %v", c.name, found, err)
 	}
 }
 
@@ -251,8 +255,8 @@ func TestFindingsOfTables(t *testing.T) {
 		func(d *dataset.Data) ([]int, error) { return d.All(), nil }))(t)
 	found, err := Findings(d, must.Get(d.Units())(t))
 	odd := found.Of(finding.OddCategories)
-	must.Not(t, err != nil || len(odd) != 1 || odd[0].Subject[0] != "v" ||
-		!strings.HasPrefix(odd[0].Subject[1], `"#DIV/0!" among numbers`) ||
-		!reflect.DeepEqual(found.Of(finding.TooClose), finding.List{finding.New(finding.TooClose, []string{"big"})}) ||
-		found.Of(finding.Constant) != nil, "%q, %v", found, err)
+	must.Hold(t, err == nil && len(odd) == 1 && odd[0].Subject[0] == "v" &&
+		strings.HasPrefix(odd[0].Subject[1], `"#DIV/0!" among numbers`) &&
+		reflect.DeepEqual(found.Of(finding.TooClose), finding.List{finding.New(finding.TooClose, []string{"big"})}) &&
+		found.Of(finding.Constant) == nil, "%q, %v", found, err)
 }

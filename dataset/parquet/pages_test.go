@@ -57,20 +57,22 @@ func TestPages(t *testing.T) {
 			must.Do(t, parquet.WriteFile(path, rows, parquet.Compression(codec), parquet.DataPageVersion(version),
 				parquet.MaxRowsPerRowGroup(1100), parquet.PageBufferSize(2000)))
 			table, err := files.ReadFile(path, dataset.Reading{})
-			must.End(t, err != nil, "%v, version %d: %v", codec, version, err)
+			must.Need(t, err == nil, "%v, version %d: %v", codec, version, err)
 			if want == nil {
 				want = table.Values
 				for i, r := range rows {
 					got := table.Values[i*11 : i*11+11]
-					must.End(t, got[0] != r.A || got[3] != float64(r.D) || table.Text[5][int(got[5])] != r.F ||
-						table.Text[6][int(got[6])] != r.G || (r.C == nil) != (got[2] != got[2]) ||
-						(r.H == nil) != (got[7] != got[7]) ||
-						got[8] != r.I || (got[9] == 1) != r.J || got[10] != float64(r.K), "row %d: %v, of %v", i, got, r)
+					must.Need(t, got[0] == r.A && got[3] == float64(r.D) &&
+						table.Text[5][int(got[5])] == r.F && table.Text[6][int(got[6])] == r.G &&
+						(r.C == nil) == (got[2] != got[2]) && (r.H == nil) == (got[7] != got[7]) &&
+						got[8] == r.I && (got[9] == 1) == r.J && got[10] == float64(r.K),
+						"row %d: %v, of %v", i, got, r)
 				}
 			}
 			for i, v := range table.Values {
-				must.End(t, math.Float64bits(v) != math.Float64bits(want[i]),
-					"%v, version %d: row %d, column %d: %v, want %v", codec, version, i/11, i%11, v, want[i])
+				must.Need(t, math.Float64bits(v) == math.Float64bits(want[i]),
+					"%v, version %d: row %d, column %d: %v, want %v", codec, version, i/11, i%11, v,
+					want[i])
 			}
 		}
 	}
@@ -101,9 +103,10 @@ func refused(t *testing.T, name string, file []byte, words ...string) {
 		t.Fatalf("%s: it is read", name)
 	}
 	for _, word := range append(words, "bomb.parquet") {
-		must.Not(t, !strings.Contains(err.Error(), word), "%s: %v, which doesn't say %q", name, err, word)
+		must.Hold(t, strings.Contains(err.Error(), word),
+			"%s: %v, which doesn't say %q", name, err, word)
 	}
-	must.Not(t, len(err.Error()) > 500, "%s: %d bytes of error", name, len(err.Error()))
+	must.Hold(t, len(err.Error()) <= 500, "%s: %d bytes of error", name, len(err.Error()))
 }
 
 // written returns a table as a file.

@@ -43,8 +43,9 @@ func TestFormats(t *testing.T) {
 			return nil
 		}))
 		table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
-		must.End(t, !slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) ||
-			table.Rows != rows, "%s: %q, %d rows", ending, table.Names, table.Rows)
+		must.Need(t,
+			slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) &&
+				table.Rows == rows, "%s: %q, %d rows", ending, table.Names, table.Rows)
 		d := must.Get(table.Unlabelled(names))(t)
 		x := make([]float64, rows*len(names))
 		must.Do(t, d.Read(d.All(), x, nil))
@@ -157,8 +158,8 @@ func TestRefuses(t *testing.T) {
 		if err == nil {
 			_, err = table.Unlabelled(table.Names)
 		}
-		must.Not(t, err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name),
-			"%s: %v, want %s", name, err, want)
+		must.Hold(t, err != nil && strings.Contains(err.Error(), want) &&
+			strings.Contains(err.Error(), name), "%s: %v, want %s", name, err, want)
 	}
 	for _, names := range [][]string{{"a", "a"}, {""}} {
 		must.Fail(t, Write(&bytes.Buffer{}, names, 0, nil), "", fmt.Sprintf("%q written", names))
@@ -259,7 +260,8 @@ func TestTexts(t *testing.T) {
 		must.Do(t, err)
 		encodings, found = append(encodings, d.Encoding), append(found, fmt.Sprint(d.Inputs, x, y, hash, hashes))
 	}
-	must.Not(t, !reflect.DeepEqual(encodings[0], encodings[1]) || found[0] != found[1], "%v\n%v", found[0], found[1])
+	must.Hold(t, reflect.DeepEqual(encodings[0], encodings[1]) && found[0] == found[1],
+		"%v\n%v", found[0], found[1])
 }
 
 // TestNames shows that reading a column of names refuses two texts that mean the same number, such as 7 and 007.
@@ -301,6 +303,6 @@ func TestDates(t *testing.T) {
 	must.Do(t, d.Read(d.All(), x, nil))
 	part := (18*3600 + 0.25) / 86400
 	for k, want := range []float64{-1, part - 1, part - 1, math.Sin(2 * math.Pi * (part - 1)), 19000} {
-		must.Not(t, math.Abs(x[k]-want) > 1e-12, "%s: %v, want %v", d.Inputs[k%4], x[k], want)
+		must.Hold(t, math.Abs(x[k]-want) <= 1e-12, "%s: %v, want %v", d.Inputs[k%4], x[k], want)
 	}
 }

@@ -17,10 +17,10 @@ func TestRecordings(t *testing.T) {
 		t.Skip("it fits some forty models")
 	}
 	pages := must.Get(documents(root))(t)
-	must.End(t, len(pages) < 12, "%d documents", len(pages))
+	must.Need(t, len(pages) >= 12, "%d documents", len(pages))
 	r := &recorder{check: true, kinds: []string{"commands", "go"}, log: t.Output()}
 	must.Do(t, r.record(root, pages))
-	must.Not(t, len(r.faults) > 0, "%d faults", len(r.faults))
+	must.Hold(t, len(r.faults) == 0, "%d faults", len(r.faults))
 
 	texts := map[string]bool{}
 	slow := 0
@@ -34,12 +34,13 @@ func TestRecordings(t *testing.T) {
 			}
 		}
 	}
-	must.Not(t, slow < len(r.slow.lines), "slow.txt: %d of %d lines are about a command of a page", slow, len(r.slow.lines))
+	must.Hold(t, slow >= len(r.slow.lines),
+		"slow.txt: %d of %d lines are about a command of a page", slow, len(r.slow.lines))
 	for text := range unlike {
-		must.Not(t, !texts[text], "no page has the command %s any more", text)
+		must.Hold(t, texts[text], "no page has the command %s any more", text)
 	}
 	for text := range unrun {
-		must.Not(t, !texts[text], "no page has the snippet %s any more", text)
+		must.Hold(t, texts[text], "no page has the snippet %s any more", text)
 	}
 }
 
@@ -55,7 +56,7 @@ func TestMainJob(t *testing.T) {
 		printed := strings.ReplaceAll(shown, "…", "")
 		must.Do(t, compare(shown, printed, 0))
 		places := number.FindAllStringIndex(shown, -1)
-		must.Not(t, len(places) < 9, "%d numbers", len(places)) // three widths, the mean error and the confidence
+		must.Hold(t, len(places) >= 9, "%d numbers", len(places)) // three widths, the mean error and the confidence
 		for _, at := range places {
 			for i := at[0]; i < at[1]; i++ {
 				digit := shown[i] - '0'
@@ -64,7 +65,8 @@ func TestMainJob(t *testing.T) {
 				}
 				for places, by := range []byte{1, 5} {
 					changed := shown[:i] + fmt.Sprint((digit+by)%10) + shown[i+1:]
-					must.Not(t, compare(changed, printed, places) == nil, "nobody notices %s", changed[at[0]:at[1]])
+					must.Hold(t, compare(changed, printed, places) != nil,
+						"nobody notices %s", changed[at[0]:at[1]])
 				}
 			}
 		}
@@ -102,8 +104,10 @@ func TestCompare(t *testing.T) {
 		"12 of them lie within 60,200 (0.25 sd)": 20, "12 of them lie beyond 60,000 (0.25 sd)": 99,
 		"so 12 of them lie within 60,000 (0.25 sd)": 99, "12 of them lie within 60,000 (0.25 sd) and": 99, "": 99,
 	} {
-		must.Not(t, places < 99 && compare(shown, printed, places) != nil, "%q differs by more than %d", printed, places)
-		must.Not(t, places > 0 && compare(shown, printed, places-1) == nil, "%q: no difference", printed)
+		must.Hold(t, places >= 99 || compare(shown, printed, places) == nil,
+			"%q differs by more than %d", printed, places)
+		must.Hold(t, places <= 0 || compare(shown, printed, places-1) != nil,
+			"%q: no difference", printed)
 	}
 }
 

@@ -44,7 +44,8 @@ func call(ctx context.Context, args ...string) outcome {
 func runs(t *testing.T, args ...string) string {
 	t.Helper()
 	o := call(context.Background(), args...)
-	must.End(t, o.status != 0, "krigo %s: status %d\n%s", strings.Join(args, " "), o.status, o.stderr)
+	must.Need(t, o.status == 0,
+		"krigo %s: status %d\n%s", strings.Join(args, " "), o.status, o.stderr)
 	return o.stdout
 }
 
@@ -55,7 +56,7 @@ func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 func workplace(t *testing.T) {
 	t.Helper()
 	fixtures, err := filepath.Glob("testdata/*.*")
-	must.End(t, err != nil || len(fixtures) == 0, "no fixtures: %v", err)
+	must.Need(t, err == nil && len(fixtures) > 0, "no fixtures: %v", err)
 	contents := map[string][]byte{}
 	for _, f := range fixtures {
 		if contents[filepath.Base(f)], err = os.ReadFile(f); err != nil {
@@ -440,11 +441,13 @@ func TestBadInput(t *testing.T) {
 		before := listed(t)
 		o := call(context.Background(), append(c.args, "--quiet")...)
 		name := strings.Join(c.args, " ")
-		must.Not(t, o.status != c.status, "%s: status %d, want %d: %s", name, o.status, c.status, o.stderr)
+		must.Hold(t, o.status == c.status,
+			"%s: status %d, want %d: %s", name, o.status, c.status, o.stderr)
 		for _, want := range c.want {
-			must.Not(t, !strings.Contains(o.stderr, want), "%s: %q doesn't say %q", name, o.stderr, want)
+			must.Hold(t, strings.Contains(o.stderr, want),
+				"%s: %q doesn't say %q", name, o.stderr, want)
 		}
-		must.Not(t, o.stdout != "", "%s: printed %q", name, o.stdout)
+		must.Hold(t, o.stdout == "", "%s: printed %q", name, o.stdout)
 		if !strings.HasPrefix(o.stderr, "krigo: ") || strings.Contains(o.stderr, "goroutine") {
 			t.Errorf("%s: %q", name, o.stderr)
 		}
@@ -691,14 +694,14 @@ func TestJSONKeys(t *testing.T) {
 		got = slices.DeleteFunc(got, func(k string) bool { return k == "notices" || strings.HasPrefix(k, "findings") })
 		want := slices.Clone(c.want)
 		slices.Sort(want)
-		must.Not(t, !slices.Equal(got, want), "%s:\n%v\nwant\n%v", c.args, got, want)
+		must.Hold(t, slices.Equal(got, want), "%s:\n%v\nwant\n%v", c.args, got, want)
 	}
 	// rows counts prior and certified rows, certificate.rows counts certified rows
 	var d fitDocument
 	must.Do(t, json.Unmarshal([]byte(runs(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard",
 		"off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d))
-	must.Not(t, d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 ||
-		d.Inputs != 3 || d.Inducing != 0, "%+v", d)
+	must.Hold(t, d.Rows == 58 && d.Certificate.Rows == 38 && d.Certificate.PriorRows == 20 &&
+		d.Test.Rows == 15 && d.Inputs == 3 && d.Inducing == 0, "%+v", d)
 }
 
 // TestGenerate draws a table and writes it as NPY and as CSV. The commands print the same for both files.
@@ -711,7 +714,7 @@ func TestGenerate(t *testing.T) {
 	}
 	first := read(t, "d.npy")
 	runs(t, append(draw, "again.npy")...)
-	must.Not(t, read(t, "again.npy") != first, "the same seed, other bytes")
+	must.Hold(t, read(t, "again.npy") == first, "the same seed, other bytes")
 	want := under("", "rows", "inputs", "variance", "lengthscales", "noise_variance", "features", "seed", "file")
 	if got := keysOf(t, runs(t, append(draw, "d.csv.gz", "--json")...)); !slices.Equal(slices.Sorted(slices.Values(got)),
 		slices.Sorted(slices.Values(want))) {
@@ -735,13 +738,14 @@ func TestGenerate(t *testing.T) {
 			out = regexp.MustCompile(`evaluations, [\d.]+ s| *\S+ ± \S+\n`).ReplaceAllString(out, "") // seconds
 			printed = append(printed, out)
 		}
-		must.Not(t, printed[0] != printed[1], "%s: from NPY\n%s\nfrom CSV\n%s", c, printed[0], printed[1])
+		must.Hold(t, printed[0] == printed[1],
+			"%s: from NPY\n%s\nfrom CSV\n%s", c, printed[0], printed[1])
 	}
 	runs(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.npy")
 	runs(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.csv")
 	runs(t, "fit", "p.npy", "--target", "mean", "--inducing", "2", "--ard", "off", "--quiet")
 	a, b := runs(t, "predict", "p.krigo", "p.npy"), runs(t, "predict", "p.krigo", "p.csv")
-	must.Not(t, a != b, "predictions as NPY aren't those as CSV")
+	must.Hold(t, a == b, "predictions as NPY aren't those as CSV")
 }
 
 // TestPredictOut: predict gives the same numbers in a file, on standard output and as JSON.
@@ -755,7 +759,8 @@ func TestPredictOut(t *testing.T) {
 	var d struct{ Predictions []model.Prediction }
 	must.Do(t, json.Unmarshal([]byte(runs(t, "predict", "homes.krigo", "new.csv", "--json")), &d))
 	lines := strings.Split(strings.TrimSpace(want), "\n")
-	must.End(t, len(lines) != 4 || len(d.Predictions) != 3, "%d lines, %d predictions", len(lines), len(d.Predictions))
+	must.Need(t, len(lines) == 4 && len(d.Predictions) == 3,
+		"%d lines, %d predictions", len(lines), len(d.Predictions))
 	for i, p := range d.Predictions {
 		fields := strings.Split(lines[i+1], ",")
 		for j, v := range []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95} {
@@ -798,8 +803,10 @@ func TestPredictSamples(t *testing.T) {
 				sum += v / 300
 				squares += (v - p.Mean) * (v - p.Mean) / 300
 			}
-			must.Not(t, !(math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300)) ||
-				!(math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300)), "%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i, sum, squares, p.Mean, p.LatentVariance)
+			must.Hold(t, math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300) &&
+				math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300),
+				"%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i,
+				sum, squares, p.Mean, p.LatentVariance)
 		}
 	}
 }
@@ -1075,8 +1082,9 @@ func TestCompareRefuses(t *testing.T) {
 		{[]string{"--out", "csv"}, 2, "--out csv"},
 	} {
 		o := call(context.Background(), append(strings.Fields("compare snelson.csv --target y --splits 2"), c.flags...)...)
-		must.Not(t, o.status == 0 || c.status > 0 && o.status != c.status || o.stdout != "" || !strings.Contains(o.stderr,
-			c.want) || strings.Contains(o.stderr, "fits done") || strings.Count(o.stderr, "\n") > 1, "%q: %+v", c.flags, o)
+		must.Hold(t, o.status != 0 && (c.status <= 0 || o.status == c.status) && o.stdout == "" &&
+			strings.Contains(o.stderr, c.want) && !strings.Contains(o.stderr, "fits done") &&
+			strings.Count(o.stderr, "\n") <= 1, "%q: %+v", c.flags, o)
 	}
 	if runtime.GOOS == "linux" {
 		for _, command := range []string{"compare snelson.csv --target y --out /proc/x.csv",
@@ -1097,17 +1105,22 @@ func TestOneSplit(t *testing.T) {
 		"0.5,1e9 --objectives"), " vfe , dtc")
 	o := call(context.Background(), append(compare, "--out", "c.html")...)
 	page := read(t, "c.html")
-	must.Not(t, o.status != 0 || strings.Contains(o.stdout+page, "±") || strings.Contains(o.stdout+page, "over 1 ") ||
-		!strings.Contains(o.stdout, "One split: there are no standard errors.") || !strings.Contains(page,
-		"One random split: there are no standard errors."), "%+v\n%s", o, page)
-	must.Not(t, !strings.Contains(o.stdout, "Choosing the best row is a choice that they don't pay for."), "%v", o.stdout)
+	must.Hold(t, o.status == 0 && !strings.Contains(o.stdout+page, "±") &&
+		!strings.Contains(o.stdout+page, "over 1 ") &&
+		strings.Contains(o.stdout, "One split: there are no standard errors.") &&
+		strings.Contains(page, "One random split: there are no standard errors."),
+		"%+v\n%s", o, page)
+	must.Hold(t,
+		strings.Contains(o.stdout, "Choosing the best row is a choice that they don't pay for."),
+		"%v", o.stdout)
 	if last := o.stderr[strings.LastIndex(o.stderr, "4 of 4 fits done"):]; strings.Contains(last, "left") {
 		t.Error(last)
 	}
 	for _, part := range strings.Split(o.stdout, "\n\n")[:2] { // all lines have one width, even with long numbers
 		lines := strings.Split(strings.TrimSpace(part), "\n")
 		for _, line := range lines {
-			must.Not(t, utf8.RuneCountInString(line) != utf8.RuneCountInString(lines[0]), "%q\n%q", lines[0], line)
+			must.Hold(t, utf8.RuneCountInString(line) == utf8.RuneCountInString(lines[0]),
+				"%q\n%q", lines[0], line)
 		}
 	}
 	runs(t, append(compare, "--out", "c.csv", "--quiet")...)

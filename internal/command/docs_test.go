@@ -97,6 +97,6 @@ func TestFieldsAreDocumented(t *testing.T) {
 		walk(reflect.TypeOf(v))
 	}
 	for _, name := range krigo.MeasureNames() {
-		must.Not(t, !strings.Contains(text, "`"+name+"`"), "the measure %s isn't documented", name)
+		must.Hold(t, strings.Contains(text, "`"+name+"`"), "the measure %s isn't documented", name)
 	}
 }

@@ -86,13 +86,16 @@ func TestClasses(t *testing.T) {
 		runs(t, "fit", name+".csv", "--target", "kind", "--kernel", "se", "--restarts", "1", "--quiet")
 		out := runs(t, "predict", name+".krigo", "new.csv", "--keep", "x", "--intervals", "conformal", "--level", "0.9",
 			"--quiet")
-		must.Not(t, !strings.HasPrefix(out, "x,label,labels,probability_low,") ||
-			!strings.Contains(out, "\n0.51,low,low,"), "%s", out)
+		must.Hold(t, strings.HasPrefix(out, "x,label,labels,probability_low,") &&
+			strings.Contains(out, "\n0.51,low,low,"), "%s", out)
 		out = runs(t, "predict", name+".krigo", "new.csv", "--intervals", "conformal", "--level", "0.9999", "--json",
 			"--quiet")
 		all := map[string]string{"three": `["low","mid, so","up"]`, "two": `["low","up"]`}[name]
-		must.Not(t, !strings.Contains(out, `"sets":[`+all+","+all+","+all+"]"), "too few rows for this level: %s", out)
-		must.Not(t, strings.Contains(runs(t, "predict", name+".krigo", "new.csv", "--json", "--quiet"), "sets"), "sets")
+		must.Hold(t, strings.Contains(out, `"sets":[`+all+","+all+","+all+"]"),
+			"too few rows for this level: %s", out)
+		must.Hold(t,
+			!strings.Contains(runs(t, "predict", name+".krigo", "new.csv", "--json", "--quiet"), "sets"),
+			"sets")
 		for _, more := range []string{"--quiet", "--intervals=conformal", "--quiet"} { // over its own files
 			runs(t, "predict", name+".krigo", "new.csv", "--out", "p.csv", more)
 			runs(t, "predict", name+".krigo", "new.csv", "--out", "p.json", "--json", more)

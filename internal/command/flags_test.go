@@ -46,7 +46,8 @@ func TestHelpIsShort(t *testing.T) {
 		}
 		for _, wide := range []int{80, 100} {
 			for _, line := range strings.Split(helpText(cmd, []string{"--help", "all"}, wide), "\n") {
-				must.Not(t, len([]rune(line)) > wide && cmd.Name() != "completion", "%s: too long: %s", cmd.CommandPath(), line)
+				must.Hold(t, len([]rune(line)) <= wide || cmd.Name() == "completion",
+					"%s: too long: %s", cmd.CommandPath(), line)
 			}
 		}
 		cmd.LocalFlags().VisitAll(func(p *pflag.Flag) {
@@ -64,9 +65,10 @@ func TestDefaults(t *testing.T) {
 	f.register(flags, "compare")
 	must.Do(t, flags.Parse([]string{"--temper", "1,0.5"}))
 	o := f.options
-	must.Not(t, f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "" ||
-		o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" || !slices.Equal(f.objectives, []string{"kl-pac",
-		"evidence"}) || !slices.Equal(o.Prior.Temper, []float64{1, 0.5}), "%+v", f)
+	must.Hold(t, f.epsilon == "0.6" && o.Promise.Delta == 0.01 && f.splits == 5 &&
+		o.Method.Solver == "" && o.Data.Missing == dataset.Refuse && o.Method.Optimizer == "" &&
+		slices.Equal(f.objectives, []string{"kl-pac", "evidence"}) &&
+		slices.Equal(o.Prior.Temper, []float64{1, 0.5}), "%+v", f)
 	if err := flags.Parse([]string{"--objectives", "vfe"}); err != nil || !slices.Equal(f.objectives, []string{"vfe"}) {
 		t.Errorf("%v, %v", f.objectives, err)
 	}
@@ -79,8 +81,8 @@ func TestGroups(t *testing.T) {
 	for _, command := range []string{"fit", "evaluate", "compare"} {
 		help, page := runs(t, command, "--help", "all"), strings.ReplaceAll(read(t, "pages/krigo-"+command+".1"), `\-`, "-")
 		for i, name := range []string{"Data", "Kernel", "Method", "Prior", "Promise", "Run"} {
-			must.Not(t, name != groups[i+1] || !strings.Contains(help, "\n"+name+":\n  --") || !strings.Contains(page,
-				"\n.SS "+name+"\n"), "%s: no group %s", command, name)
+			must.Hold(t, name == groups[i+1] && strings.Contains(help, "\n"+name+":\n  --") &&
+				strings.Contains(page, "\n.SS "+name+"\n"), "%s: no group %s", command, name)
 		}
 		for _, once := range []string{"--target", "--seed", "--quiet", "--help"} {
 			if strings.Count(help, "\n  "+once+" ") != 1 || strings.Count(page, "\\fB"+once+"\\fP") != 1 {
@@ -104,8 +106,9 @@ func TestTiers(t *testing.T) {
 		t.Errorf("%d of %d flags are shown:\n%s", n, count(all), short)
 	}
 	prior := runs(t, "fit", "--help", "prior")
-	must.Not(t, count(prior) != strings.Count(all[strings.Index(all, "\nPrior:\n"):strings.Index(all, "\nPromise:\n")],
-		"\n  --") || !strings.Contains(prior, "--temper"), "of the group:\n%s", prior)
+	must.Hold(t,
+		count(prior) == strings.Count(all[strings.Index(all, "\nPrior:\n"):strings.Index(all, "\nPromise:\n")], "\n  --") &&
+			strings.Contains(prior, "--temper"), "of the group:\n%s", prior)
 	if unknown := runs(t, "fit", "--help", "prio"); !strings.Contains(unknown, `no group "prio"`) ||
 		!strings.Contains(unknown, `did you mean "prior"?`) || strings.Contains(short, "no group") {
 		t.Errorf("of no group:\n%s", unknown)
@@ -137,7 +140,8 @@ func TestComparesFlags(t *testing.T) {
 	slices.Sort(want)
 	got := strings.FieldsFunc(said, func(c rune) bool { return strings.ContainsRune("`, \n", c) })
 	slices.Sort(got)
-	must.Not(t, !found || !slices.Equal(got, slices.Compact(want)), "documented: %v\nleft out:   %v", got, want)
+	must.Hold(t, found && slices.Equal(got, slices.Compact(want)),
+		"documented: %v\nleft out:   %v", got, want)
 }
 
 // TestCompletion: shells offer values, files, and columns of the table that was named.
@@ -230,9 +234,10 @@ func TestStandardInput(t *testing.T) {
 		{"PK\x03\x04\x00\xff", "predict file.krigo -", 1, []string{"standard input: not a text file"}},
 	} {
 		o := fed(c.in, strings.Fields(c.args)...)
-		must.Not(t, o.status != c.status || o.stdout != "", "%s: %+v", c.args, o)
+		must.Hold(t, o.status == c.status && o.stdout == "", "%s: %+v", c.args, o)
 		for _, want := range c.want {
-			must.Not(t, !strings.Contains(o.stderr, want), "%s: %q doesn't say %q", c.args, o.stderr, want)
+			must.Hold(t, strings.Contains(o.stderr, want),
+				"%s: %q doesn't say %q", c.args, o.stderr, want)
 		}
 	}
 	if _, err := os.Stat("a.krigo"); err == nil {

@@ -67,7 +67,7 @@ func TestKilled(t *testing.T) {
 				between = false
 				select {
 				case err := <-done: // the fit ended before it could be killed
-					must.End(t, err != nil, "%v", err)
+					must.Need(t, err == nil, "%v", err)
 				case <-time.After(wait):
 					child.Process.Kill()
 					<-done
@@ -78,7 +78,7 @@ func TestKilled(t *testing.T) {
 					break
 				}
 			}
-			must.End(t, killed == 0, "no fit was killed")
+			must.Need(t, killed != 0, "no fit was killed")
 			if _, err := os.Stat(out); err != nil {
 				between = false
 				if status := Run(context.Background(), args, nil, io.Discard, os.Stderr); status != 0 {
@@ -86,9 +86,12 @@ func TestKilled(t *testing.T) {
 				}
 			}
 			got := must.Get(krigo.Load(out))(t)
-			must.Not(t, !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) || !slices.Equal(got.Posterior.Theta,
-				want.Posterior.Theta) || got.Posterior.KL() != want.Posterior.KL() || (got.Certificate != nil &&
-				got.Certificate.Bound != want.Certificate.Bound), "killed %d times and resumed: certificate %+v, uninterrupted %+v", killed, got.Certificate, want.Certificate)
+			must.Hold(t, slices.Equal(got.Posterior.Weights(), want.Posterior.Weights()) &&
+				slices.Equal(got.Posterior.Theta, want.Posterior.Theta) &&
+				got.Posterior.KL() == want.Posterior.KL() &&
+				(got.Certificate == nil || got.Certificate.Bound == want.Certificate.Bound),
+				"killed %d times and resumed: certificate %+v, uninterrupted %+v", killed,
+				got.Certificate, want.Certificate)
 			for _, left := range []string{checkpoint, checkpoint + ".lock"} {
 				if _, err := os.Stat(left); err == nil && !between {
 					t.Errorf("%s is still there", left)

@@ -55,7 +55,7 @@ func TestLabelDoors(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	o = call(context.Background(), strings.Fields("watch labels.json july.csv --ledger july.ledger --key july")...)
-	must.Not(t, !strings.Contains(o.stderr, "120 rows are in the ledger"), "%+v", o)
+	must.Hold(t, strings.Contains(o.stderr, "120 rows are in the ledger"), "%+v", o)
 	state := func() (s watch.State, text string) {
 		text = call(context.Background(), strings.Fields("watch labels.json --ledger july.ledger --json")...).stdout
 		must.Do(t, json.Unmarshal([]byte(text), &s))
@@ -63,9 +63,10 @@ func TestLabelDoors(t *testing.T) {
 	}
 	s, before := state()
 	c := s.Kinds[2]
-	must.Not(t, s.Rows != 120 || len(s.Kinds) != 3 || c.Of != "c" || c.Rows != 40 || c.Misses != 24 || c.Alarm == nil ||
-		s.Kinds[0].Alarm != nil || math.Abs(c.AlarmAt-math.Log(4/0.01)) > 1e-12 || s.AlarmAt != c.AlarmAt ||
-		s.Repeats != 0, "%+v", s)
+	must.Hold(t, s.Rows == 120 && len(s.Kinds) == 3 && c.Of == "c" && c.Rows == 40 &&
+		c.Misses == 24 && c.Alarm != nil && s.Kinds[0].Alarm == nil &&
+		math.Abs(c.AlarmAt-math.Log(4/0.01)) <= 1e-12 && s.AlarmAt == c.AlarmAt && s.Repeats == 0,
+		"%+v", s)
 	runs(t, strings.Fields("watch labels.json july.csv --ledger july.ledger --check")...)
 	call(context.Background(), strings.Fields("watch labels.json --ledger july.ledger --rotate")...)
 	_, after := state()
@@ -90,7 +91,7 @@ func TestLabelDoors(t *testing.T) {
 	runs(t, "report", "labels.json", "scored.csv", "--quiet")
 	for _, want := range []string{"recomputed from the certified rows", "<td>200</td>", "Reliability of probabilities",
 		"label b", "Brier"} {
-		must.Not(t, !strings.Contains(read(t, "labels.html"), want), "no %s in the report", want)
+		must.Hold(t, strings.Contains(read(t, "labels.html"), want), "no %s in the report", want)
 	}
 	runs(t, "report", "labels.json", "july.csv", "--quiet")
 	if page := read(t, "labels.html"); !strings.Contains(page, "<td>60.0 %</td><td>40</td>") ||
@@ -102,7 +103,7 @@ func TestLabelDoors(t *testing.T) {
 	write(t, "said.json", strings.Replace(read(t, "labels.json"), "at most ", "at most 1 % and not ", 1))
 	for args, want := range map[string]string{"certify labels.json scored.csv": "Reproduced from the 600 rows of scored.csv",
 		"certify labels.json scored.csv --json": `"matches": true`} {
-		must.Not(t, !strings.Contains(runs(t, strings.Fields(args)...), want), "%s", args)
+		must.Hold(t, strings.Contains(runs(t, strings.Fields(args)...), want), "%s", args)
 	}
 	certify("classes.json", "--statements classes --delta .03")
 	certify("brier.json", "--statements brier")
@@ -167,10 +168,12 @@ func TestLabelsThatAreNumbers(t *testing.T) {
 		rows := "target,prediction\n" + strings.Repeat("01,1\n1,1\n"+more, 20)
 		must.Do(t, os.WriteFile("l.csv", []byte(rows), 0o600))
 		o := call(t.Context(), "certify", "--predictions", "l.csv", "--target", "target", "--classes")
-		must.Not(t, o.status == 0 || !strings.Contains(o.stderr, "are one number"), "%s: %+v", name, o)
+		must.Hold(t, o.status != 0 && strings.Contains(o.stderr, "are one number"),
+			"%s: %+v", name, o)
 		if name == "text" {
 			o = call(t.Context(), "certify", "--predictions", "l.csv", "--target", "target")
-			must.Not(t, o.status == 0 || !strings.Contains(o.stderr, "are one number"), "%s: %+v", name, o)
+			must.Hold(t, o.status != 0 && strings.Contains(o.stderr, "are one number"),
+				"%s: %+v", name, o)
 		}
 	}
 }

@@ -59,8 +59,9 @@ func TestMemory(t *testing.T) {
 		{large, []string{"fit", small, "--declared", large}},
 	} {
 		status, said := run(append(test.args, "--quiet", "--memory", "16MiB")...)
-		must.Not(t, status != exitFailed || !strings.Contains(said, test.says) || !strings.Contains(said,
-			"16 MiB may be used: raise --memory"), "%q: status %d: %s", test.args, status, said)
+		must.Hold(t, status == exitFailed && strings.Contains(said, test.says) &&
+			strings.Contains(said, "16 MiB may be used: raise --memory"),
+			"%q: status %d: %s", test.args, status, said)
 	}
 	if status, said := run("report", model, "--out", at("r.html"), "--memory", "1KiB"); status != exitFailed ||
 		!strings.Contains(said, model) {

@@ -165,7 +165,7 @@ func TestMessyTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits many models")
 	}
-	must.End(t, len(messyTables) < 25, "%d tables", len(messyTables))
+	must.Need(t, len(messyTables) >= 25, "%d tables", len(messyTables))
 	for k, m := range messyTables {
 		t.Run(m.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -198,7 +198,7 @@ func TestMessyTables(t *testing.T) {
 			o := call(t.Context(), args...)
 			if o.status != 0 {
 				_, try, found := strings.Cut(o.stderr, "Try:  krigo ")
-				must.End(t, !found, "nothing is suggested: %s", o.stderr)
+				must.Need(t, found, "nothing is suggested: %s", o.stderr)
 				if o = call(t.Context(), shellWords(t, try)...); o.status != 0 {
 					t.Fatalf("%s: status %d: %s", try, o.status, o.stderr)
 				}
@@ -237,7 +237,7 @@ func shellWords(t *testing.T, text string) (words []string) {
 			any = true
 		}
 	}
-	must.End(t, quoted, "a quote isn't closed: %s", text)
+	must.Need(t, !quoted, "a quote isn't closed: %s", text)
 	return words
 }
 
@@ -421,7 +421,8 @@ func TestInspectSettles(t *testing.T) {
 		text := runs(t, append(append([]string{"inspect"}, args...), "--", name)...)
 		var d inspectDocument
 		must.Do(t, json.Unmarshal([]byte(runs(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)), &d))
-		must.Not(t, !strings.Contains(flat(text), flat(c.say)) || strings.Contains(text, "\x1b"), "%s: %s\nwant %q", name, text, c.say)
+		must.Hold(t, strings.Contains(flat(text), flat(c.say)) && !strings.Contains(text, "\x1b"),
+			"%s: %s\nwant %q", name, text, c.say)
 		_, ask, asks := strings.Cut(text, "\nSettle first: ")
 		if asks != (c.first != "") || asks != (len(d.First) > 0) || !strings.HasPrefix(ask, c.first) {
 			t.Errorf("%s: %s\nto be settled %q, want %q", name, text, d.First, c.first)

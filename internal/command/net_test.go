@@ -43,7 +43,7 @@ func TestNet(t *testing.T) {
 	path, sets := must.Get(filepath.Abs(*netFile))(t), read(t, "testdata/net/sets.txt")
 	recorded, err := readNet(path)
 	compare := err == nil
-	must.End(t, err != nil && !errors.Is(err, fs.ErrNotExist), "%v", err)
+	must.Need(t, err == nil || errors.Is(err, fs.ErrNotExist), "%v", err)
 	workplace(t)
 	netTables(t)
 	got := map[string]map[string]any{}
@@ -52,10 +52,11 @@ func TestNet(t *testing.T) {
 		if set == "" || set[0] == '#' {
 			continue
 		}
-		must.End(t, got[set] != nil, "%s: this set stands here twice", set)
+		must.Need(t, got[set] == nil, "%s: this set stands here twice", set)
 		net := &netRun{t: t, fields: map[string]any{}}
 		net.run(set)
-		must.Not(t, net.failed != refused, "%s: failed %t, want %t: %v", set, net.failed, refused, net.fields)
+		must.Hold(t, net.failed == refused,
+			"%s: failed %t, want %t: %v", set, net.failed, refused, net.fields)
 		got[set] = net.fields
 		if old, found := recorded[set]; found {
 			for _, difference := range differences(old, net.fields) {
@@ -66,7 +67,7 @@ func TestNet(t *testing.T) {
 		}
 	}
 	for set := range recorded {
-		must.Not(t, got[set] == nil, "%s: only %s has it", set, path)
+		must.Hold(t, got[set] != nil, "%s: only %s has it", set, path)
 	}
 	if !compare && !t.Failed() {
 		var b bytes.Buffer

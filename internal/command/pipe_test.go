@@ -59,7 +59,7 @@ func parsed(t *testing.T, frame []byte) reply {
 	for i, n := range r.Buffers {
 		r.data[r.Names[i]], frame = frame[:n], frame[n:]
 	}
-	must.End(t, len(frame) > 0, "%d bytes after the reply", len(frame))
+	must.Need(t, len(frame) == 0, "%d bytes after the reply", len(frame))
 	return r
 }
 
@@ -110,10 +110,10 @@ func TestPipeToFiles(t *testing.T) {
 			text, err := os.ReadFile(header["reply"].(string))
 			if err == nil {
 				r := parsed(t, text)
-				must.End(t, r.ID != uint64(answers), "%d answers %d", r.ID, answers)
+				must.Need(t, r.ID == uint64(answers), "%d answers %d", r.ID, answers)
 				return r
 			}
-			must.End(t, !errors.Is(err, fs.ErrNotExist), "%v", err)
+			must.Need(t, errors.Is(err, fs.ErrNotExist), "%v", err)
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -121,7 +121,7 @@ func TestPipeToFiles(t *testing.T) {
 		return ask(map[string]any{"op": "fit", "args": map[string]any{"flags": flags}})
 	}
 	fitted := fit(flags...)
-	must.End(t, fitted.Error != nil, "%+v", fitted.Error)
+	must.Need(t, fitted.Error == nil, "%+v", fitted.Error)
 	if r := ask(map[string]any{"op": "predict", "model": 1}); r.Error != nil || len(r.data["mean"]) != 8*rows {
 		t.Fatalf("%+v", r)
 	}
@@ -137,7 +137,8 @@ func TestPipeToFiles(t *testing.T) {
 		ps := must.Get(a.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
 		qs := must.Get(b.Predict(t.Context(), read, krigo.PredictOptions{}))(t)
 		for i := range ps {
-			must.End(t, ps[i] != qs[i], "%s, row %d: %+v, and of the command line %+v", name, i+1, ps[i], qs[i])
+			must.Need(t, ps[i] == qs[i],
+				"%s, row %d: %+v, and of the command line %+v", name, i+1, ps[i], qs[i])
 		}
 	}
 

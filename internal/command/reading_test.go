@@ -77,18 +77,22 @@ func TestReadingOfTheCall(t *testing.T) {
 			if command[0] != "watch" {
 				switch o := call(c.other[0]); {
 				case c.refused != "":
-					must.Not(t, o.status == 0 || !strings.Contains(o.stderr, c.refused), "%v %v: %+v", command, c.fit, o)
+					must.Hold(t, o.status != 0 && strings.Contains(o.stderr, c.refused),
+						"%v %v: %+v", command, c.fit, o)
 				case command[0] != "certify": // which refuses 119 rows for 120
-					must.Not(t, o.status != 0 || !strings.Contains(o.stderr, "--skip-rows 0 reads them"), "%v: %+v", command, o)
+					must.Hold(t, o.status == 0 &&
+						strings.Contains(o.stderr, "--skip-rows 0 reads them"),
+						"%v: %+v", command, o)
 				}
 			}
 			o := call(c.other...)
-			must.Not(t, o.status != 0 || strings.Contains(o.stderr, "skipped"), "%v %v: %+v", command, c.other, o)
+			must.Hold(t, o.status == 0 && !strings.Contains(o.stderr, "skipped"),
+				"%v %v: %+v", command, c.other, o)
 			if command[0] == "predict" {
 				must.Be(t, o.stdout, want, c.other[0])
 			}
 			if slices.Contains(command, "--check") {
-				must.Not(t, !strings.Contains(o.stdout, " rows: 0 aren't in the ledger"), "%+v", o)
+				must.Hold(t, strings.Contains(o.stdout, " rows: 0 aren't in the ledger"), "%+v", o)
 			}
 		}
 		must.Do(t, os.RemoveAll("m.ledger"))
@@ -165,7 +169,7 @@ func TestAdvisedFlags(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"predict --sheet", "certify --sheet", "watch --sheet", "report --sheet", "fit --na"} {
-		must.Not(t, !advised[want], "%s wasn't advised: %v", want, advised)
+		must.Hold(t, advised[want], "%s wasn't advised: %v", want, advised)
 	}
 }
 
@@ -206,8 +210,10 @@ func TestLongCells(t *testing.T) {
 	} {
 		o := call(t.Context(), strings.Fields(c.command)...)
 		name := c.command[:min(40, len(c.command))]
-		must.Not(t, len(o.stdout)+len(o.stderr) > 5000, "%s: %d bytes", name, len(o.stdout)+len(o.stderr))
-		must.Not(t, (o.status == 0) != (c.want == "") || !strings.Contains(o.stderr, c.want), "%s: %.300s", name, o.stderr)
+		must.Hold(t, len(o.stdout)+len(o.stderr) <= 5000,
+			"%s: %d bytes", name, len(o.stdout)+len(o.stderr))
+		must.Hold(t, (o.status == 0) == (c.want == "") && strings.Contains(o.stderr, c.want),
+			"%s: %.300s", name, o.stderr)
 	}
 	// What says how predictions come about is about numbers.
 	table("two.csv", "a,b,y", func(i int, x float64) string {
@@ -215,5 +221,6 @@ func TestLongCells(t *testing.T) {
 	})
 	runs(t, "fit", "two.csv", "--target", "y", "--kernel", "se", "--restarts", "1", "--quiet")
 	o := call(t.Context(), "predict", "two.krigo", "two.csv", "--explain")
-	must.Not(t, o.status != 1 || !strings.Contains(o.stderr, "this model predicts the probabilities of classes"), "%+v", o)
+	must.Hold(t, o.status == 1 &&
+		strings.Contains(o.stderr, "this model predicts the probabilities of classes"), "%+v", o)
 }

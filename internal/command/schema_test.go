@@ -100,7 +100,8 @@ class Parameters(Estimator):
 // TestSchema: the Python estimator has a parameter for each flag of the program.
 func TestSchema(t *testing.T) {
 	of := schema(newRoot())
-	must.End(t, len(of) != 5 || len(of["fit"]) < 50 || len(of["predict"]) < 5, "%d commands", len(of))
+	must.Need(t, len(of) == 5 && len(of["fit"]) >= 50 && len(of["predict"]) >= 5,
+		"%d commands", len(of))
 	path := filepath.Join("..", "..", "python", "krigo", "_parameters.py")
 	old, _ := os.ReadFile(path) // "" if it isn't written yet
 	if want := python(of["fit"]); want != string(old) {

@@ -59,7 +59,7 @@ func TestServe(t *testing.T) {
 	}()
 	var url string
 	for wait := 0; url == ""; wait++ {
-		must.End(t, wait > 1000, "%s%s", stdout.String(), stderr.String())
+		must.Need(t, wait <= 1000, "%s%s", stdout.String(), stderr.String())
 		time.Sleep(10 * time.Millisecond)
 		url = regexp.MustCompile(`http://\S+/`).FindString(stdout.String())
 	}
@@ -75,6 +75,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	for _, want := range []string{`"msg":"model loaded"`, `"path":"/v1/predict","status":200`, `"msg":"shutting down"`} {
-		must.Not(t, !strings.Contains(stderr.String(), want), "no %s in the log:\n%s", want, stderr.String())
+		must.Hold(t, strings.Contains(stderr.String(), want),
+			"no %s in the log:\n%s", want, stderr.String())
 	}
 }

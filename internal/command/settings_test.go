@@ -180,8 +180,9 @@ func TestSettings(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "reference", "settings.md")
 	old, _ := os.ReadFile(path) // "" if it isn't written yet
 	if want := settingsPage(); want != string(old) {
-		must.Not(t, os.Getenv("UPDATE_SNAPSHOTS") == "", "docs/reference/settings.md isn't what the table of flags "+
-			"makes it: UPDATE_SNAPSHOTS=1 go test ./internal/command -run TestSettings")
+		must.Hold(t, os.Getenv("UPDATE_SNAPSHOTS") != "",
+			"docs/reference/settings.md isn't what the table of flags "+
+				"makes it: UPDATE_SNAPSHOTS=1 go test ./internal/command -run TestSettings")
 		must.Do(t, os.WriteFile(path, []byte(want), 0o644))
 	}
 }

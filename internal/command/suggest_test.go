@@ -15,7 +15,7 @@ import (
 func shell(t *testing.T, command string) []string {
 	t.Helper()
 	text, err := exec.Command("sh", "-c", `printf '%s\n' `+command).Output()
-	must.End(t, err != nil, "a shell doesn't read %s: %v", command, err)
+	must.Need(t, err == nil, "a shell doesn't read %s: %v", command, err)
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
@@ -64,11 +64,11 @@ func TestSuggestionsRun(t *testing.T) {
 		}
 		o = run(commands[0])
 	}
-	must.Not(t, o.status != 0 || seen == 0, "%d steps: %s", seen, o.stderr)
+	must.Hold(t, o.status == 0 && seen != 0, "%d steps: %s", seen, o.stderr)
 	// inspect's command runs, too, and fit takes each flag that inspect and the fit name.
 	said := runs(t, "inspect", file, "--target", "the price")
 	commands, flags := suggestions(said)
-	must.End(t, len(commands) != 1 || len(flags) < 4, "%q, %q in %s", commands, flags, said)
+	must.Need(t, len(commands) == 1 && len(flags) >= 4, "%q, %q in %s", commands, flags, said)
 	fitted := runs(t, append(shell(t, commands[0]), "--quiet", "--verbose", "--restarts", "1", "--kernel", "se", "--ard", "off")...)
 	_, more := suggestions(fitted)
 	for _, flag := range append(flags, more...) {
@@ -83,7 +83,7 @@ func TestSuggestionsRun(t *testing.T) {
 			t.Errorf("%s: %s", command, o.stderr)
 		}
 	}
-	must.Not(t, seen < 7, "only %d commands", seen)
+	must.Hold(t, seen >= 7, "only %d commands", seen)
 
 	// If rows are tied, fit suggests a flag for each of two promises: --group and --population.
 	text = "dose;\"plot no, field\";yield\n"
@@ -95,8 +95,8 @@ func TestSuggestionsRun(t *testing.T) {
 	fit := "fit 'my plots.csv' --target yield --categorical '\"plot no, field\"' --kernel se --ard off --quiet"
 	o = run(fit)
 	_, flags = suggestions(o.stdout)
-	must.Not(t, o.status != 0 || !strings.Contains(o.stdout, "--group") || !strings.Contains(o.stdout, "--population"),
-		"%s%s", o.stdout, o.stderr)
+	must.Hold(t, o.status == 0 && strings.Contains(o.stdout, "--group") &&
+		strings.Contains(o.stdout, "--population"), "%s%s", o.stdout, o.stderr)
 	for _, flag := range flags {
 		if o := run(fit + " " + flag + " --dry-run"); o.status != 0 {
 			t.Errorf("%s: %s", flag, o.stderr)
@@ -106,7 +106,7 @@ func TestSuggestionsRun(t *testing.T) {
 	// The last commands that demo prints run.
 	demo := runs(t, "demo", "my demo", "--quiet")
 	commands, _ = suggestions(demo)
-	must.Not(t, len(commands) != 3, "%q", demo)
+	must.Hold(t, len(commands) == 3, "%q", demo)
 	for _, command := range commands[:2] {
 		if o := run(command); o.status != 0 {
 			t.Errorf("%s: %s", command, o.stderr)

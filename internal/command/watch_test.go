@@ -127,9 +127,11 @@ func TestWatchRotate(t *testing.T) {
 	call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday")
 	before := call(context.Background(), "watch", "s.krigo", "--json")
 	o := call(context.Background(), "watch", "s.krigo", "--rotate", "--json")
-	must.Not(t, o.stdout != before.stdout || o.status != before.status || !strings.Contains(o.stdout, `"rows":3`) ||
-		!strings.Contains(o.stderr, "s.ledger.1 holds the lines up to now") || !strings.Contains(read(t, "s.ledger.1"),
-		`"losses":[1,1,`), "%+v, before %+v", o, before)
+	must.Hold(t, o.stdout == before.stdout && o.status == before.status &&
+		strings.Contains(o.stdout, `"rows":3`) &&
+		strings.Contains(o.stderr, "s.ledger.1 holds the lines up to now") &&
+		strings.Contains(read(t, "s.ledger.1"),
+			`"losses":[1,1,`), "%+v, before %+v", o, before)
 	if o := call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday"); !strings.Contains(o.stderr,
 		"3 rows are in the ledger") {
 		t.Errorf("%+v", o)
@@ -160,7 +162,7 @@ func TestWatchStream(t *testing.T) {
 	for i := range 3 {
 		fmt.Fprintf(to, "%d,77\n", i+1)
 		for wait := 0; !strings.Contains(stdout.String(), fmt.Sprintf("%d outcome", i+1)); wait++ {
-			must.End(t, wait > 1000, "%s%s", stdout.String(), stderr.String())
+			must.Need(t, wait <= 1000, "%s%s", stdout.String(), stderr.String())
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
@@ -186,13 +188,14 @@ func TestAnytimeAndShift(t *testing.T) {
 	must.Do(t, json.Unmarshal([]byte(runs(t,
 		strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01 --json")...)), &f))
 	least, most := pacbayes.Anytime(f.MeanRisk, 40, 0.01)
-	must.Not(t, f.Anytime == nil || *f.Anytime != (krigo.Anytime{AtLeast: least, AtMost: most}) || !(most > f.MeanBound &&
-		least < f.MeanRisk) || f.Shift == nil || f.Shift.MeanBound != pacbayes.Shifted(f.MeanBound, 0.01), "%+v", f)
+	must.Hold(t, f.Anytime != nil && *f.Anytime == (krigo.Anytime{AtLeast: least, AtMost: most}) &&
+		most > f.MeanBound && least < f.MeanRisk && f.Shift != nil &&
+		f.Shift.MeanBound == pacbayes.Shifted(f.MeanBound, 0.01), "%+v", f)
 	words := runs(t, strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01")...)
 	for _, want := range []string{"At any time: by these 40 rows, the expected loss",
 		fmt.Sprintf("lies between %.4f and %.4f", cautious.RoundDown(least, 4), cautious.RoundUp(most, 4)),
 		"if KL(other source ‖ this source) is at most 0.01 nats"} {
-		must.Not(t, !strings.Contains(flat(words), want), "no %q in %s", want, words)
+		must.Hold(t, strings.Contains(flat(words), want), "no %q in %s", want, words)
 	}
 	var r krigo.Recertification
 	if err := json.Unmarshal([]byte(runs(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02 --json")...)),
@@ -242,7 +245,7 @@ func TestServeKilled(t *testing.T) {
 		must.Do(t, child.Start())
 		var url string
 		for wait := 0; url == ""; wait++ {
-			must.End(t, wait > 1000, "%s%s", stdout.String(), stderr.String())
+			must.Need(t, wait <= 1000, "%s%s", stdout.String(), stderr.String())
 			time.Sleep(10 * time.Millisecond)
 			url = regexp.MustCompile(`http://\S+/`).FindString(stdout.String())
 		}
@@ -289,7 +292,7 @@ func TestServeKilled(t *testing.T) {
 		}
 		acknowledged = s.Rows // later rounds may lose no outcome on disk, acknowledged or not
 	}
-	must.End(t, acknowledged == 0, "nothing was acknowledged")
+	must.Need(t, acknowledged != 0, "nothing was acknowledged")
 	if lines := slices.DeleteFunc(bytes.Split([]byte(read(t, "s.ledger")), []byte("\n")),
 		func(l []byte) bool { return len(l) == 0 }); 2*len(lines) < acknowledged {
 		t.Errorf("%d lines", len(lines))

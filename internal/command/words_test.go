@@ -38,12 +38,13 @@ func TestFreshContradicts(t *testing.T) {
 	// All 24 rows miss, so the lower limit p of the risk solves p²⁴ = δ: p = 0.8254.
 	for _, want := range []string{"THIS CONTRADICTS the model's own certificate",
 		"is at least 0.8254; the certificate says at most 0.", "another source", "rely on what they show"} {
-		must.Not(t, !strings.Contains(flat(text), want), "nothing says %q in %s", want, text)
+		must.Hold(t, strings.Contains(flat(text), want), "nothing says %q in %s", want, text)
 	}
 	var f krigo.Fresh
 	must.Do(t, json.Unmarshal([]byte(runs(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")), &f))
-	must.Not(t, f.Contradicts == nil || f.Contradicts.Mean == nil || f.Contradicts.Promise != nil || fmt.Sprintf("%.6f",
-		f.Contradicts.Mean.AtLeast) != "0.825404", "%+v", f)
+	must.Hold(t, f.Contradicts != nil && f.Contradicts.Mean != nil &&
+		f.Contradicts.Promise == nil &&
+		fmt.Sprintf("%.6f", f.Contradicts.Mean.AtLeast) == "0.825404", "%+v", f)
 	if text := runs(t, "certify", "homes.krigo", "fresh.csv", "--fresh"); strings.Contains(text, "CONTRADICTS") ||
 		strings.Contains(text, "equal") {
 		t.Error(text)
@@ -72,7 +73,8 @@ func TestDirectSpeaksOfNoDraw(t *testing.T) {
 		}
 	}
 	runs(t, "report", "homes.krigo", "homes.csv")
-	must.Not(t, strings.Contains(read(t, "homes.html"), "random draw"), "the report speaks of a random draw")
+	must.Hold(t, !strings.Contains(read(t, "homes.html"), "random draw"),
+		"the report speaks of a random draw")
 }
 
 // TestConditionsOfIntervals: texts about conformal intervals name their condition, and say what credible intervals are.
@@ -84,8 +86,10 @@ func TestConditionsOfIntervals(t *testing.T) {
 	for name, text := range map[string]string{"fit": fit, "predict": runs(t, "predict", "--help"),
 		"fit --help": runs(t, "fit", "--help", "all")} {
 		words := strings.Join(strings.Fields(text), " ")
-		must.Not(t, !strings.Contains(words, "further rows from the same source (exchangeable rows)") ||
-			name != "fit --help" && !strings.Contains(words, "the model's own belief"), "%s: %s", name, text)
+		must.Hold(t,
+			strings.Contains(words, "further rows from the same source (exchangeable rows)") &&
+				(name == "fit --help" || strings.Contains(words, "the model's own belief")),
+			"%s: %s", name, text)
 	}
 	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd hold 95 %% of",
 		cautious.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale),
@@ -138,8 +142,9 @@ func TestComparedWidths(t *testing.T) {
 	workplace(t)
 	o := call(context.Background(), strings.Fields("compare snelson.csv --target y --objectives vfe --epsilon 0.1234121 "+
 		"--inducing 4 --epochs 5 --splits 1 --out c.html")...)
-	must.Not(t, o.status != 0 || !strings.Contains(o.stdout, " 0.124 ") || !strings.Contains(o.stderr, "ε 0.124,") ||
-		!strings.Contains(read(t, "c.html"), "<td>0.124</td>"), "%+v\n%s", o, read(t, "c.html"))
+	must.Hold(t, o.status == 0 && strings.Contains(o.stdout, " 0.124 ") &&
+		strings.Contains(o.stderr, "ε 0.124,") &&
+		strings.Contains(read(t, "c.html"), "<td>0.124</td>"), "%+v\n%s", o, read(t, "c.html"))
 }
 
 // TestDryRun: fit --dry-run prints the plan and writes nothing.
@@ -149,7 +154,7 @@ func TestDryRun(t *testing.T) {
 	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified",
 		"Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, starts of each kernel: 1, of matern32*matern12 " +
 			"(ARD), matern32 (ARD), matern52 (ARD), rq (ARD), se (ARD)", `"method":{"name":"evidence"`} {
-		must.Not(t, !strings.Contains(flat(text), flat(want)), "nothing says %q in %s", want, text)
+		must.Hold(t, strings.Contains(flat(text), flat(want)), "nothing says %q in %s", want, text)
 	}
 	if _, err := os.Stat("homes.krigo"); err == nil {
 		t.Error("a model was written")

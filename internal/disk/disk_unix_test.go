@@ -182,11 +182,12 @@ func TestFaults(t *testing.T) {
 			err := Write(path, text("new"))
 			end()
 			if !failed {
-				must.Not(t, err != nil || at < 6, "%d operations, %v", at, err)
+				must.Hold(t, err == nil && at >= 6, "%d operations, %v", at, err)
 				holds(t, path, "new")
 				break
 			}
-			must.Not(t, !errors.Is(err, broken) || !strings.Contains(err.Error(), path), "%s fails: %v", name, err)
+			must.Hold(t, errors.Is(err, broken) && strings.Contains(err.Error(), path),
+				"%s fails: %v", name, err)
 			switch {
 			case name == "sync folder": // the new file is already in place
 				holds(t, path, "new")
@@ -207,7 +208,7 @@ func TestPanic(t *testing.T) {
 	must.Do(t, Write(path, text("old")))
 	func() {
 		defer func() {
-			must.Not(t, recover() == nil, "the panic is gone")
+			must.Hold(t, recover() != nil, "the panic is gone")
 		}()
 		Write(path, func(io.Writer) error { panic("broken") })
 	}()
@@ -224,11 +225,13 @@ func TestScratch(t *testing.T) {
 	t.Setenv("TMPDIR", folder)
 	const n = 300_000 // more than a block of zeros
 	s := must.Get(NewScratch(n))(t)
-	must.Not(t, len(s.Numbers) != n || s.Numbers[0] != 0 || s.Numbers[n-1] != 0, "the numbers aren't 0")
+	must.Hold(t, len(s.Numbers) == n && s.Numbers[0] == 0 && s.Numbers[n-1] == 0,
+		"the numbers aren't 0")
 	for i := range s.Numbers {
 		s.Numbers[i] = float64(i)
 	}
-	must.Not(t, s.Numbers[n-1] != n-1 || len(names(t, folder)) > 0, "%v, left %v", s.Numbers[n-1], names(t, folder))
+	must.Hold(t, s.Numbers[n-1] == n-1 && len(names(t, folder)) == 0,
+		"%v, left %v", s.Numbers[n-1], names(t, folder))
 	s.Release()
 	end := Inject(func(op Op) (int, error) {
 		if op.Name == "write" {
@@ -238,10 +241,11 @@ func TestScratch(t *testing.T) {
 	})
 	defer end()
 	_, err := NewScratch(n)
-	must.Not(t, !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), folder) ||
-		!strings.Contains(err.Error(), "TMPDIR"), "%v", err)
+	must.Hold(t, errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), folder) &&
+		strings.Contains(err.Error(), "TMPDIR"), "%v", err)
 	must.Be(t, len(names(t, folder)), 0)
 	t.Setenv("TMPDIR", filepath.Join(folder, "missing"))
 	_, err = NewScratch(n)
-	must.Not(t, !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "TMPDIR"), "%v", err)
+	must.Hold(t, errors.Is(err, os.ErrNotExist) && strings.Contains(err.Error(), "TMPDIR"),
+		"%v", err)
 }

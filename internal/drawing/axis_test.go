@@ -35,12 +35,14 @@ func TestTicks(t *testing.T) {
 		for name, of := range map[string]func(a, b float64) []Tick{"numbers": Ticks, "dates": DateTicks,
 			"clock": ClockTicks} {
 			ts, seen := of(low, high), map[string]bool{}
-			must.End(t, len(ts) < 2 || len(ts) > 50, "%s: %d ticks of [%v, %v]", name, len(ts), low, high)
+			must.Need(t, len(ts) >= 2 && len(ts) <= 50,
+				"%s: %d ticks of [%v, %v]", name, len(ts), low, high)
 			for _, k := range ts {
 				if margin := 0.01 * (high - low); !(k.Value >= low-margin && k.Value <= high+margin) {
 					t.Errorf("%s: [%v, %v] has a tick at %v", name, low, high, k.Value)
 				}
-				must.Not(t, seen[k.Label], "%s: [%v, %v] has the label %s twice", name, low, high, k.Label)
+				must.Hold(t, !seen[k.Label],
+					"%s: [%v, %v] has the label %s twice", name, low, high, k.Label)
 				seen[k.Label] = true
 			}
 		}
@@ -107,13 +109,14 @@ func TestChartsOfOddNumbers(t *testing.T) {
 				continue
 			}
 			drawn++
-			must.Not(t, strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf"), "%v, %v: %.400s", a, b, svg)
+			must.Hold(t, !strings.Contains(svg, "NaN") && !strings.Contains(svg, "Inf"),
+				"%v, %v: %.400s", a, b, svg)
 			if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil {
 				t.Errorf("%v, %v: %v", a, b, err)
 			}
 		}
 	}
-	must.Not(t, drawn < 50, "%d figures", drawn)
+	must.Hold(t, drawn >= 50, "%d figures", drawn)
 }
 
 // TestLabels: no label is longer than its room, a cut label has a title, and markup is written as text.
@@ -152,9 +155,11 @@ func TestAlikeNames(t *testing.T) {
 	} {
 		shown := distinguished(names, mostNames)
 		for i, text := range shown {
-			must.Not(t, width(text) > mostNames, "%q is shown as %q, which takes %v", names[i], text, width(text))
+			must.Hold(t, width(text) <= mostNames,
+				"%q is shown as %q, which takes %v", names[i], text, width(text))
 			for k := range i {
-				must.Not(t, shown[k] == text && names[i] != names[k], "%q and %q are both %q", names[k], names[i], text)
+				must.Hold(t, shown[k] != text || names[i] == names[k],
+					"%q and %q are both %q", names[k], names[i], text)
 			}
 		}
 		if shown[0] == names[0] && width(names[0]) > mostNames || strings.HasPrefix(names[len(names)-1], "category") &&
@@ -189,12 +194,12 @@ func TestLongOffsets(t *testing.T) {
 			b.left, b.right = x-w/2, x+w/2
 		}
 		for k, o := range all {
-			must.Not(t, b.left < o.right && o.left < b.right && b.top < o.bottom && o.top < b.bottom,
-				"%q touches %q: %+v %+v", m[4], texts[k][4], b, o)
+			must.Hold(t, b.left >= o.right || o.left >= b.right || b.top >= o.bottom ||
+				o.top >= b.bottom, "%q touches %q: %+v %+v", m[4], texts[k][4], b, o)
 		}
 		all = append(all, b)
 	}
-	must.Not(t, len(all) < 6, "%d labels in %s", len(all), svg)
+	must.Hold(t, len(all) >= 6, "%d labels in %s", len(all), svg)
 }
 
 // TestHeat: the picture fills the axes, and a bar explains its colours. A range with too few numbers is an error.
@@ -214,12 +219,13 @@ func TestHeat(t *testing.T) {
 			t.Error("cells aren't where they belong")
 		}
 	}
-	must.Not(t, sizes[image.Pt(3, 2)] != 1 || len(sizes) != 2, "pictures of sizes %v", sizes)
+	must.Hold(t, sizes[image.Pt(3, 2)] == 1 && len(sizes) == 2, "pictures of sizes %v", sizes)
 	frame := regexp.MustCompile(`class="frame" x="[^"]*" y="[^"]*" (width="[^"]*" height="[^"]*")`).FindStringSubmatch(svg)
 	if frame == nil || !strings.Contains(svg, `<image class="heat" x="0" y="0" `+frame[1]+` preserveAspectRatio="none"`) {
 		t.Errorf("the picture isn't as large as the axes: %.900s", svg)
 	}
-	must.Not(t, c.X.low != 1 || c.X.high != 4 || c.Y.low != 10 || c.Y.high != 30, "axes %+v %+v", c.X, c.Y)
+	must.Hold(t, c.X.low == 1 && c.X.high == 4 && c.Y.low == 10 && c.Y.high == 30,
+		"axes %+v %+v", c.X, c.Y)
 	if !strings.Contains(svg, ">kg</text>") || strings.Count(svg, `class="tick"`) < 2 {
 		t.Error("a bar without a unit, or without ticks")
 	}
@@ -233,12 +239,12 @@ func TestShade(t *testing.T) {
 	for i := range 101 {
 		c := Shade(float64(i) / 100)
 		light := 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
-		must.Not(t, light <= before, "%d: lightness %v after %v", i, light, before)
+		must.Hold(t, light > before, "%d: lightness %v after %v", i, light, before)
 		before = light
 	}
 	near := func(c color.NRGBA, r, g, b float64) bool {
 		return math.Abs(float64(c.R)-r) < 12 && math.Abs(float64(c.G)-g) < 12 && math.Abs(float64(c.B)-b) < 12
 	}
-	must.Not(t, !near(Shade(0), 68, 1, 84) || !near(Shade(0.5), 33, 145, 140) || !near(Shade(1), 253, 231, 37),
-		"%v %v %v", Shade(0), Shade(0.5), Shade(1))
+	must.Hold(t, near(Shade(0), 68, 1, 84) && near(Shade(0.5), 33, 145, 140) &&
+		near(Shade(1), 253, 231, 37), "%v %v %v", Shade(0), Shade(0.5), Shade(1))
 }

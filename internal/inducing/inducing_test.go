@@ -97,13 +97,13 @@ func TestChoosers(t *testing.T) {
 			})
 			t.Run("all rows", func(t *testing.T) {
 				z, err := choose(x, 200, 1)
-				must.End(t, err != nil || distinct(z) != 200, "%d inputs, %v", distinct(z), err)
+				must.Need(t, err == nil && distinct(z) == 200, "%d inputs, %v", distinct(z), err)
 				for i := range z.Rows {
 					nearest := math.Inf(1)
 					for j := range x.Rows {
 						nearest = min(nearest, squaredDistance(z.Row(i), x.Row(j)))
 					}
-					must.End(t, nearest > 1e-28, "input %d is no row: %g away", i, nearest)
+					must.Need(t, nearest <= 1e-28, "input %d is no row: %g away", i, nearest)
 				}
 			})
 			t.Run("repeated rows", func(t *testing.T) {
@@ -188,7 +188,8 @@ func TestKMeansInertia(t *testing.T) {
 			}
 		}
 		t.Logf("%d clusters: %.4f of the best", m, least/best)
-		must.Not(t, least > 1.05*best, "%d clusters: best inertia %.4f, scikit-learn's %.4f", m, least, best)
+		must.Hold(t, least <= 1.05*best,
+			"%d clusters: best inertia %.4f, scikit-learn's %.4f", m, least, best)
 	}
 }
 
@@ -198,7 +199,7 @@ func TestKMeansEmptyCluster(t *testing.T) {
 	z := matrix.Of(3, 1, []float64{0, 0, 10})
 	lloyd(x, z)
 	slices.Sort(z.Data)
-	must.Not(t, !slices.Equal(z.Data, []float64{0.5, 10.5, 50}), "centres %v", z.Data)
+	must.Hold(t, slices.Equal(z.Data, []float64{0.5, 10.5, 50}), "centres %v", z.Data)
 }
 
 func covariance(k kernel.Kernel, theta []float64, x matrix.Dense) matrix.Dense {
@@ -244,7 +245,8 @@ func TestGreedy(t *testing.T) {
 			previous := math.Inf(1)
 			for m := 1; m <= 40; m++ {
 				a := must.Get(Greedy(k, theta, x, m))(t)
-				must.Not(t, m == 40 && !slices.Equal(a.Rows, rows), "rows %v, want %v", a.Rows, rows)
+				must.Hold(t, m != 40 || slices.Equal(a.Rows, rows),
+					"rows %v, want %v", a.Rows, rows)
 				if math.Abs(a.Trace-left[m-1]) > 1e-9*float64(x.Rows) || a.Trace >= previous {
 					t.Errorf("M = %d: trace %g, want %g, before it %g", m, a.Trace, left[m-1], previous)
 				}
@@ -254,7 +256,7 @@ func TestGreedy(t *testing.T) {
 			var full mat.PivotedCholesky
 			full.Factorize(mat.NewSymDense(x.Rows, cov.Data), 1e-10)
 			a := must.Get(Greedy(k, theta, x, x.Rows))(t)
-			must.Not(t, a.Share > negligible, "M = N: a share of %g is left", a.Share)
+			must.Hold(t, a.Share <= negligible, "M = N: a share of %g is left", a.Share)
 			if name == "matern12" { // the covariance matrix is well conditioned, so its determinant is known
 				l := covariance(k, theta, a.Z)
 				if err := linalg.Cholesky(l); err != nil || len(a.Rows) != x.Rows {
@@ -292,7 +294,8 @@ func TestGreedyAhead(t *testing.T) {
 			t.Errorf("M = %d: trace %g, want %g; rows %v, want %v; %v", m, a.Trace, left[m-1], a.Rows, f.Rows[:m], err)
 		}
 		b, _, err := AutoSize(k, theta, x, 2*m, a.Share*(1+1e-9))
-		must.Not(t, err != nil || len(b.Rows) != m, "%d rows for what %d reach, %v", len(b.Rows), m, err)
+		must.Hold(t, err == nil && len(b.Rows) == m,
+			"%d rows for what %d reach, %v", len(b.Rows), m, err)
 	}
 }
 
@@ -433,5 +436,5 @@ func TestSwapKeepsTheInverse(t *testing.T) {
 	x, k, theta := gaussian(300, 1, 11), kernel.SE(1, false), []float64{0, 0}
 	rows := must.Get(swapped(k, theta, x, 30, 1e-10, source(12)))(t)
 	slices.Sort(rows)
-	must.Not(t, len(slices.Compact(rows)) != 30, "rows %v", rows)
+	must.Hold(t, len(slices.Compact(rows)) == 30, "rows %v", rows)
 }

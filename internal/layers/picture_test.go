@@ -18,7 +18,7 @@ func TestPicture(t *testing.T) {
 	text := string(raw)
 	_, picture, _ := strings.Cut(text, "┌")
 	picture, _, found := strings.Cut(picture, "┘")
-	must.End(t, !found, "docs/behind/architecture.md has no picture")
+	must.Need(t, found, "docs/behind/architecture.md has no picture")
 	drawn := regexp.MustCompile(`[a-z]+(/[a-z]+)*`).FindAllString(
 		regexp.MustCompile(`(?m)^ *├.*|^.*┐$|\(.*?\)`).ReplaceAllString(picture, ""), -1)
 	out := must.Get(exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output())(t)
@@ -46,7 +46,8 @@ func TestPicture(t *testing.T) {
 			}
 		}
 	}
-	must.Not(t, packages != len(drawn), "the picture draws %d packages, of %d: %s", len(drawn), packages, drawn)
+	must.Hold(t, packages == len(drawn),
+		"the picture draws %d packages, of %d: %s", len(drawn), packages, drawn)
 	for _, match := range regexp.MustCompile("`([a-z/]+\\.go)`").FindAllStringSubmatch(text, -1) {
 		if _, err := os.Stat("../../" + match[1]); err != nil {
 			t.Error(err)

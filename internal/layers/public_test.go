@@ -39,7 +39,7 @@ func public(t *testing.T) (all []*types.Package, l listing) {
 // which any program could change, and that no signature names a type of an internal package.
 func TestPublic(t *testing.T) {
 	packages, _ := public(t)
-	must.End(t, len(packages) < 10, "%d packages", len(packages))
+	must.Need(t, len(packages) >= 10, "%d packages", len(packages))
 	for _, pkg := range packages {
 		function := func(name string, f *types.Signature) {
 			if n := f.Params().Len(); n > most {
@@ -127,7 +127,8 @@ func TestPrograms(t *testing.T) {
 		head += fmt.Sprintf("import of%s %q\n", p.Name(), module+"/internal/layers/programs/of"+p.Name())
 		calls += fmt.Sprintf("case %q: of%[1]s.Main()\n", p.Name())
 	}
-	must.End(t, len(prints) < len(packages)/2, "%d of %d programs state their output", len(prints), len(packages))
+	must.Need(t, len(prints) >= len(packages)/2,
+		"%d of %d programs state their output", len(prints), len(packages))
 	add("main", head+"func main() {\nswitch os.Args[1] {\n"+calls+"}\n}\n")
 	replace := must.Get(json.Marshal(map[string]any{"Replace": overlay}))(t)
 	must.Do(t, os.WriteFile(filepath.Join(folder, "overlay.json"), replace, 0o600))

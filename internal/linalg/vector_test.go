@@ -52,7 +52,8 @@ func TestLog(t *testing.T) {
 		for n := range 41 {
 			in, guarded := slices.Clone(x[n:2*n]), slices.Repeat([]float64{-77}, n+2)
 			logs[l](guarded[1:1+n], in)
-			must.End(t, guarded[0] != -77 || guarded[n+1] != -77, "%s wrote outside a slice of %d", l, n)
+			must.Need(t, guarded[0] == -77 && guarded[n+1] == -77,
+				"%s wrote outside a slice of %d", l, n)
 			logs[l](in, in)
 			for i, v := range in {
 				if a, b := math.Float64bits(v), math.Float64bits(guarded[1+i]); a != b ||

@@ -25,7 +25,23 @@ func Get[T any](v T, err error) func(t testing.TB) T {
 	}
 }
 
-// Not fails the test if wrong is true. The test goes on.
+// Hold fails the test unless a condition holds. The test goes on.
+func Hold(t testing.TB, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(format, args...)
+	}
+}
+
+// Need ends the test unless a condition holds, because what follows needs it.
+func Need(t testing.TB, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Fatalf(format, args...)
+	}
+}
+
+// Not is Hold of the opposite. Hold reads better.
 func Not(t testing.TB, wrong bool, format string, args ...any) {
 	t.Helper()
 	if wrong {
@@ -33,7 +49,7 @@ func Not(t testing.TB, wrong bool, format string, args ...any) {
 	}
 }
 
-// End ends the test if wrong is true.
+// End is Need of the opposite. Need reads better.
 func End(t testing.TB, wrong bool, format string, args ...any) {
 	t.Helper()
 	if wrong {
@@ -44,14 +60,14 @@ func End(t testing.TB, wrong bool, format string, args ...any) {
 // Be fails the test if two values differ.
 func Be[T comparable](t testing.TB, got, want T, about ...any) {
 	t.Helper()
-	Not(t, got != want, "%s: %v, want %v", fmt.Sprint(about...), got, want)
+	Hold(t, got == want, "%s: %v, want %v", fmt.Sprint(about...), got, want)
 }
 
 // Near fails the test if two numbers differ by more than a tolerance.
 func Near(t testing.TB, got, want, tolerance float64, about ...any) {
 	t.Helper()
-	Not(t, !(math.Abs(got-want) <= tolerance), "%s: %.15g, want %.15g within %.3g", fmt.Sprint(about...), got, want,
-		tolerance)
+	Hold(t, math.Abs(got-want) <= tolerance,
+		"%s: %.15g, want %.15g within %.3g", fmt.Sprint(about...), got, want, tolerance)
 }
 
 // Fail fails the test unless there is an error with these words.

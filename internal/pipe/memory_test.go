@@ -22,7 +22,7 @@ func TestMemory(t *testing.T) {
 	defer memory.SetLimit(0)
 	frame := func(header any, length int, data []byte) *bytes.Reader {
 		text, err := json.Marshal(header)
-		must.End(t, err != nil, "%v", err)
+		must.Need(t, err == nil, "%v", err)
 		return bytes.NewReader(append(append(binary.LittleEndian.AppendUint32(nil, uint32(max(length, len(text)))), text...),
 			data...))
 	}
@@ -53,7 +53,7 @@ func TestMemory(t *testing.T) {
 	}
 	r, err := readFrame(frame(map[string]any{"table": map[string]any{"rows": 1000, "names": names, "text": text},
 		"buffers": []int{8000}}, 0, make([]byte, 8000)))
-	must.End(t, err != nil, "%v", err)
+	must.Need(t, err == nil, "%v", err)
 	if _, err := r.table(dataset.Reading{}); !errors.As(err, &over) {
 		t.Error(err)
 	}

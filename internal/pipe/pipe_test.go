@@ -146,13 +146,13 @@ func TestKinds(t *testing.T) {
 		return r, result
 	}
 	fitted, said := ask("fit", map[string]any{"args": map[string]any{"options": o}})
-	must.End(t, fitted.Error != nil, "%+v", fitted.Error)
+	must.Need(t, fitted.Error == nil, "%+v", fitted.Error)
 	all := must.Get(krigo.ReadTargets(bytes.NewReader(fitted.data[0])))(t)
 	must.Be(t, fmt.Sprint(said["target"], said["classes"], said["sentence"]), fmt.Sprint("kind", "[a b c]",
 		all.Sentence()))
 	want := must.Get(all.PredictLabels(t.Context(), table, 0.8))(t)
 	p, _ := ask("predict", map[string]any{"model": said["model"], "args": map[string]any{"sets": 0.8}})
-	must.End(t, p.Error != nil, "%+v", p.Error)
+	must.Need(t, p.Error == nil, "%+v", p.Error)
 	must.Be(t, strings.Join(p.Names, " "), "outside label probability0 set0 probability1 set1 probability2 set2")
 	var second, held []float64
 	for i, one := range want.Predictions {
@@ -161,22 +161,24 @@ func TestKinds(t *testing.T) {
 			held[i] = 1
 		}
 	}
-	must.Not(t, !bytes.Equal(p.data[4], numbers(second)) || !bytes.Equal(p.data[5], numbers(held)), "others")
+	must.Hold(t, bytes.Equal(p.data[4], numbers(second)) && bytes.Equal(p.data[5], numbers(held)),
+		"others")
 	for _, more := range []string{"explain", "covariance"} {
 		p, _ = ask("predict", map[string]any{"model": said["model"], "args": map[string]any{more: true}})
-		must.Not(t, p.Error == nil || p.Error.Kind != "usage", "%s: %+v", more, p.Error)
+		must.Hold(t, p.Error != nil && p.Error.Kind == "usage", "%s: %+v", more, p.Error)
 	}
 	found, result := ask("certify", map[string]any{"model": said["model"]})
-	must.Not(t, found.Error != nil || result["certify"].(map[string]any)["matches"] != true, "%+v, %v", found.Error,
-		result)
+	must.Hold(t, found.Error == nil && result["certify"].(map[string]any)["matches"] == true,
+		"%+v, %v", found.Error, result)
 	page, _ := ask("report", map[string]any{"model": said["model"]})
-	must.Not(t, page.Error != nil || len(page.data) != 1, "%+v", page.Error)
+	must.Hold(t, page.Error == nil && len(page.data) == 1, "%+v", page.Error)
 	watched, result := ask("watch", map[string]any{"model": said["model"],
 		"args": map[string]string{"ledger": t.TempDir() + "/l"}})
-	must.Not(t, watched.Error != nil || !strings.Contains(result["sentence"].(string), "got a wrong label"), "%+v, %v",
-		watched.Error, result)
+	must.Hold(t, watched.Error == nil &&
+		strings.Contains(result["sentence"].(string), "got a wrong label"),
+		"%+v, %v", watched.Error, result)
 	other, again, _ := c.call("load", map[string]any{}, fitted.data[0])
-	must.Not(t, other.Error != nil || again["checksum"] != said["checksum"], "%+v", other.Error)
+	must.Hold(t, other.Error == nil && again["checksum"] == said["checksum"], "%+v", other.Error)
 }
 
 // TestPipe shows that results through a pipe equal the library's results for the same table, bit by bit.
@@ -191,13 +193,13 @@ func TestPipe(t *testing.T) {
 		text += fmt.Sprintf("%v,%s,%v\n", x[i], fuel[i], y[i])
 	}
 	table, err := files.CSV{From: strings.NewReader(text), Source: "the data"}.Read()
-	must.End(t, err != nil, "%v", err)
+	must.Need(t, err == nil, "%v", err)
 	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}},
 		Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}}
 	m, err := krigo.Fit(t.Context(), table, o)
-	must.End(t, err != nil, "%v", err)
+	must.Need(t, err == nil, "%v", err)
 	want, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
-	must.End(t, err != nil, "%v", err)
+	must.Need(t, err == nil, "%v", err)
 
 	c := connect(t)
 	ends, data := texts(fuel)
@@ -205,22 +207,24 @@ func TestPipe(t *testing.T) {
 	buffers := [][]byte{numbers(x), ends, data, numbers(y)}
 	r, fitted, events := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "progress": true}},
 		buffers...)
-	must.End(t, r.Error != nil || events == 0, "%+v, %d events", r.Error, events)
+	must.Need(t, r.Error == nil && events != 0, "%+v, %d events", r.Error, events)
 	if fitted["sentence"] != m.Sentence(m.Certificate) {
 		t.Errorf("%v\nwant %s", fitted["sentence"], m.Sentence(m.Certificate))
 	}
 	loaded, again, _ := c.call("load", map[string]any{}, r.data[0])
-	must.End(t, loaded.Error != nil || again["checksum"] != fitted["checksum"], "%+v, %v", loaded.Error, again)
+	must.Need(t, loaded.Error == nil && again["checksum"] == fitted["checksum"],
+		"%+v, %v", loaded.Error, again)
 	p, _, _ := c.call("predict", map[string]any{"model": again["model"], "table": of,
 		"args": map[string]any{"intervals": []string{"conformal"}, "level": 0.9, "covariance": true, "samples": 2}},
 		buffers...)
-	must.End(t, p.Error != nil || !slices.Equal(p.Names, append(krigo.PredictionNames(), "conformal_lower",
-		"conformal_upper", "covariance", "samples")), "%+v, %q", p.Error, p.Names)
+	must.Need(t, p.Error == nil &&
+		slices.Equal(p.Names, append(krigo.PredictionNames(), "conformal_lower", "conformal_upper", "covariance", "samples")),
+		"%+v, %q", p.Error, p.Names)
 	mean := make([]float64, rows)
 	for i, w := range want {
 		mean[i] = w.Mean
 	}
-	must.Not(t, !bytes.Equal(p.data[0], numbers(mean)), "the means are others")
+	must.Hold(t, bytes.Equal(p.data[0], numbers(mean)), "the means are others")
 	cov, err := m.Covariance(context.Background(), table)
 	if err != nil || !bytes.Equal(p.data[slices.Index(p.Names, "covariance")], numbers(cov.Data)) {
 		t.Errorf("the covariances are others, %v", err)
@@ -336,7 +340,7 @@ func TestSettle(t *testing.T) {
 	c := connect(t)
 	r, result, _ := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "settle": true}},
 		buffers...)
-	must.End(t, r.Error != nil, "%+v", r.Error)
+	must.Need(t, r.Error == nil, "%+v", r.Error)
 	if got := fmt.Sprint(result["inputs"]); got != "[zone=north zone=south zone=other when]" {
 		t.Error(got)
 	}
@@ -398,7 +402,7 @@ func TestFreshCopies(t *testing.T) {
 		Kernel: krigo.Kernel{Expression: "se"}}, "reading": dataset.Reading{Distinct: true}}
 	_, fitted, _ := c.call("fit", map[string]any{"table": of, "args": args}, numbers(x), numbers(y))
 	r, result, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": of}, numbers(x), numbers(y))
-	must.End(t, r.Error != nil, "%+v", r.Error)
+	must.Need(t, r.Error == nil, "%+v", r.Error)
 	if fresh := result["fresh"].(map[string]any); fresh["rows"] != float64(30) || fresh["dropped"] != float64(rows/2) ||
 		fresh["seen"] != nil {
 		t.Errorf("%v", fresh)

@@ -118,12 +118,14 @@ func TestValueDoesNotDependOnPosition(t *testing.T) {
 				other := unscaled(Right, z.RowRange(j, j+1))
 				Strip(one, 0, other, 0, 1, alone)
 				want, got := whole.At(i%Group, j), alone.At(0, 0)
-				must.Not(t, want != got, "%s: distance (%d, %d) is %v, alone %v", l, i, j, want, got)
+				must.Hold(t, want == got,
+					"%s: distance (%d, %d) is %v, alone %v", l, i, j, want, got)
 				for _, p := range profiles {
 					k, ka := make([]float64, z.Rows), make([]float64, 1)
 					p.Value(k, whole.Row(i%Group), 0.7, 1.3)
 					p.Value(ka, alone.Row(0), 0.7, 1.3)
-					must.Not(t, k[j] != ka[0], "%s: profile %d at (%d, %d) is %v, alone %v", l, p, i, j, k[j], ka[0])
+					must.Hold(t, k[j] == ka[0],
+						"%s: profile %d at (%d, %d) is %v, alone %v", l, p, i, j, k[j], ka[0])
 				}
 				other.Release()
 			}
@@ -136,7 +138,7 @@ func TestValueDoesNotDependOnPosition(t *testing.T) {
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	must.End(t, !(math.Abs(got-want) <= tol), "%s: got %.17g, want %.17g", what, got, want)
+	must.Need(t, math.Abs(got-want) <= tol, "%s: got %.17g, want %.17g", what, got, want)
 }
 
 // BenchmarkLoops runs the loops within the first cache level: Group rows against 256 points in 8 dimensions.
@@ -225,7 +227,8 @@ func bundles(t *testing.T) {
 				}
 			}
 			for k, v := range sums {
-				must.End(t, math.Abs(v-want[k]) > 1e-12, "moment %d of point %d: %v, want %v", k, i, v, want[k])
+				must.Need(t, math.Abs(v-want[k]) <= 1e-12,
+					"moment %d of point %d: %v, want %v", k, i, v, want[k])
 			}
 		}
 		x.Release()

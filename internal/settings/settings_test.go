@@ -66,11 +66,11 @@ func TestFill(t *testing.T) {
 		Other string
 	}{3, &half, "x"})
 	Defaults(&o)
-	must.Not(t, o.Rows != 3 || o.Rate != 0.5 || o.Form != "b" || o.SizeBy != "", "%+v", o)
+	must.Hold(t, o.Rows == 3 && o.Rate == 0.5 && o.Form == "b" && o.SizeBy == "", "%+v", o)
 	for _, s := range Of(o) {
 		if s.Name == "rows" {
 			s.Give(&o, 4)
-			must.Not(t, s.Get(&o) != 4, "%+v", o)
+			must.Hold(t, s.Get(&o) == 4, "%+v", o)
 		}
 	}
 }
@@ -99,8 +99,9 @@ func TestSet(t *testing.T) {
 		name, value, _ := strings.Cut(text, "=")
 		var o one
 		err := Named(Merge(one{}), name).Set(&o, value)
-		must.Not(t, want.err == "" && (err != nil || !reflect.DeepEqual(o, want.is)) ||
-			want.err != "" && (err == nil || !strings.Contains(err.Error(), want.err)), "%s: %+v, %v", text, o, err)
+		must.Hold(t, (want.err != "" || (err == nil && reflect.DeepEqual(o, want.is))) &&
+			(want.err == "" || (err != nil && strings.Contains(err.Error(), want.err))),
+			"%s: %+v, %v", text, o, err)
 	}
 }
 
@@ -157,7 +158,8 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	err := errors.Join(OneOf("form", "bb", "aa", "b")...)
-	must.Not(t, err == nil || err.Error() != `form "bb": want one of aa, b; did you mean "b"?`, "%v", err)
+	must.Hold(t, err != nil && err.Error() == `form "bb": want one of aa, b; did you mean "b"?`,
+		"%v", err)
 	for _, v := range []any{&struct {
 		A string `set:"a" default:"x" range:"y:"`
 		B []bool `set:"b" default:"true"`
@@ -166,7 +168,7 @@ func TestCheck(t *testing.T) {
 	}{A: 1}} {
 		func() {
 			defer func() {
-				must.Not(t, recover() == nil, "%T: a mistake in its tags isn't told", v)
+				must.Hold(t, recover() != nil, "%T: a mistake in its tags isn't told", v)
 			}()
 			Defaults(v)
 			Check(v)

@@ -44,13 +44,13 @@ func TestWords(t *testing.T) {
 		}
 		return err
 	}))
-	must.End(t, len(all) < 10, "settings of %d structs", len(all))
+	must.Need(t, len(all) >= 10, "settings of %d structs", len(all))
 	text, err := json.MarshalIndent(all, "", "\t")
 	must.Do(t, err)
 	text = append(text, '\n')
 	if string(text) != string(wordsJSON) {
-		must.Not(t, os.Getenv("UPDATE_SNAPSHOTS") == "", "words.json isn't what the comments say: go generate "+
-			"./internal/settings")
+		must.Hold(t, os.Getenv("UPDATE_SNAPSHOTS") != "",
+			"words.json isn't what the comments say: go generate ./internal/settings")
 		must.Do(t, os.WriteFile("words.json", text, 0o644))
 	}
 }
@@ -126,7 +126,7 @@ func TestWordOf(t *testing.T) {
 		"A share.\nTakes a number, such as 0.5.\n":       {Help: "a share", Want: "a number, such as 0.5"},
 		"At x.\nDefault: 3.\nTakes 1 to 9.\n\nTakes y\n": {Help: "at x", Rule: "3", Want: "1 to 9"},
 	} {
-		must.Not(t, wordOf(comment) != want, "%q: %+v", comment, wordOf(comment))
+		must.Hold(t, wordOf(comment) == want, "%q: %+v", comment, wordOf(comment))
 	}
 	all := map[string]map[string]word{}
 	wrong := collect(all, "p", "package p\ntype T struct {\n_ struct{} `help:\"x\"`\nA int `set:\"a\"`\n"+

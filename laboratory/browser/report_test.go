@@ -138,10 +138,11 @@ func TestReport(t *testing.T) {
 				must.Do(t, p.Screenshot(filepath.Join(to, file+".png")))
 			}
 		}
-		must.Not(t, papers[false] == papers[true], "%s: dark and light are %s", c.name, papers[true])
+		must.Hold(t, papers[false] != papers[true],
+			"%s: dark and light are %s", c.name, papers[true])
 		fewPages(t, p, c.name)
 	}
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 }
 
 // fewPages: the page that p shows takes at most four sheets of A4. SCREENSHOTS names a folder to keep the PDF in.
@@ -154,7 +155,7 @@ func fewPages(t *testing.T, p *browser.Page, name string) {
 	must.Do(t, p.Paper(718)) // inside the margins
 	var cut []string
 	must.Do(t, p.Eval(`[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.ariaLabel)`, &cut))
-	must.Not(t, len(cut) > 0, "%s: cut off on paper: %q", name, cut)
+	must.Hold(t, len(cut) == 0, "%s: cut off on paper: %q", name, cut)
 	pages, err := p.PDF(path)
 	if err != nil || pages < 1 || pages > 4 {
 		t.Errorf("%s: %d pages on paper, %v", name, pages, err)
@@ -197,7 +198,8 @@ func TestWideReport(t *testing.T) {
 		high[d] = is
 		fewPages(t, p, fmt.Sprintf("report-wide-%d", d))
 	}
-	must.Not(t, high[2000] > high[20]*5/4, "%d pixels high with 2,000 inputs, %d with 20", high[2000], high[20])
+	must.Hold(t, high[2000] <= high[20]*5/4,
+		"%d pixels high with 2,000 inputs, %d with 20", high[2000], high[20])
 }
 
 // TestReportByKeyboardAndPrinted shows that Tab visits the links and buttons in order, and that the focus is visible.

@@ -123,7 +123,8 @@ func TestPage(t *testing.T) {
 	var wide string
 	for _, w := range []float64{0.6, 0.123412, 0.1234123, 5.5001, 99.9910001, 20000, 60012.34, 1234567} {
 		ok(p.Eval(fmt.Sprintf("width(%v)", w), &wide))
-		must.Not(t, wide != cautious.Width(w), "half-width %v: %s, want %s", w, wide, cautious.Width(w))
+		must.Hold(t, wide == cautious.Width(w),
+			"half-width %v: %s, want %s", w, wide, cautious.Width(w))
 	}
 	main := krigo.Foremost(m.Certificate)
 	if got := text("interval"); !strings.HasPrefix(got,
@@ -214,7 +215,7 @@ func TestPage(t *testing.T) {
 	p.looks("page")
 	p.ok(p.Look(360, true))
 	p.shot("page-phone.png")
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 	p.Errors = nil
 	ok(p.Choose("#file", bad)) // the browser logs the answer's status 400
 	ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
@@ -237,7 +238,8 @@ func TestLooks(t *testing.T) {
 		p.ok(err)
 		names, err := p.Faint(4.5)
 		p.ok(err)
-		must.Not(t, len(got) != pairs || len(names) != faint, "%q, %q; want %d and %d", got, names, pairs, faint)
+		must.Hold(t, len(got) == pairs && len(names) == faint,
+			"%q, %q; want %d and %d", got, names, pairs, faint)
 	}
 	measured(0, 1)
 	p.ok(p.Eval(`{b.style.color = "#767676"; b.style.marginTop = "-25px"}`, nil))
@@ -299,8 +301,8 @@ func TestPageExplains(t *testing.T) {
 		for _, o := range s.Offers {
 			offers = append(offers, strings.TrimPrefix(o, "Use "))
 		}
-		must.Not(t, s.Why != want.why || !slices.Equal(offers, want.offers) || s.Answered ||
-			s.None != "No prediction: see the notes beside “x”.", "%q: %+v", typed, s)
+		must.Hold(t, s.Why == want.why && slices.Equal(offers, want.offers) && !s.Answered &&
+			s.None == "No prediction: see the notes beside “x”.", "%q: %+v", typed, s)
 	}
 	for _, typed := range []string{"4.5", " -1 ", "−2", ".5", "1e-3", "+3."} {
 		p.enter("#input0", typed)
@@ -323,7 +325,8 @@ func TestPageExplains(t *testing.T) {
 		}
 		p.ok(p.Eval(`({ID: document.activeElement.id || document.activeElement.className || `+
 			`document.activeElement.tagName, Outline: getComputedStyle(document.activeElement).outlineStyle})`, &of))
-		must.Not(t, of.Outline == "none" && of.ID != "BODY", "%s has the focus, and doesn't show it", of.ID)
+		must.Hold(t, of.Outline != "none" || of.ID == "BODY",
+			"%s has the focus, and doesn't show it", of.ID)
 		return of.ID
 	}
 	tab := func(to string) {
@@ -364,8 +367,8 @@ func TestPageExplains(t *testing.T) {
 	var when struct{ Type, Value, Size, Hint string }
 	p.ok(p.Eval(`({Type: input0.type, Value: input0.value, Size: input1.value, Hint: `+
 		`document.getElementById("input0-hint").textContent})`, &when))
-	must.Not(t, when.Type != "date" || when.Hint != "rows from 01.01.2024 to 22.12.2024" ||
-		!strings.HasPrefix(when.Value, "2024-0") || when.Size != "3", "%+v", when)
+	must.Hold(t, when.Type == "date" && when.Hint == "rows from 01.01.2024 to 22.12.2024" &&
+		strings.HasPrefix(when.Value, "2024-0") && when.Size == "3", "%+v", when)
 	p.enter("#input0", "2024-03-05")
 	p.enter("#input1", "2,5")
 	table := &dataset.Table{Source: "t", Names: []string{"when", "size"}}
@@ -379,7 +382,7 @@ func TestPageExplains(t *testing.T) {
 	if s := state(); s.Why != "A date is missing here." || s.Answered {
 		t.Errorf("%+v", s)
 	}
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 }
 
 // TestPageTables shows that a table with an order is drawn as lines along the order, and another table row by row.
@@ -418,10 +421,10 @@ func TestPageTables(t *testing.T) {
 	predictions := []string{"y, predicted", "95 % from", "to", "outside"}
 
 	got := paste("name,x,mean,note\n\"Ann, B\",1,7,\"say \"\"a\"\"\"\nCy,3,8,\n =1+1,-9,9,é\n")
-	must.Not(t, got.Lines != 1 || got.Stems != 0 || got.Ground != 1 || got.Grey != 1 ||
-		!strings.HasPrefix(got.Drawn, "Predictions along x, by which the rows were sorted for this.") ||
-		!strings.HasSuffix(got.Drawn, "Grey ground lies outside the range of the rows that the model was made from.") ||
-		!slices.Contains(got.Texts, "-9"), "%+v", got)
+	must.Hold(t, got.Lines == 1 && got.Stems == 0 && got.Ground == 1 && got.Grey == 1 &&
+		strings.HasPrefix(got.Drawn, "Predictions along x, by which the rows were sorted for this.") &&
+		strings.HasSuffix(got.Drawn, "Grey ground lies outside the range of the rows that the model was made from.") &&
+		slices.Contains(got.Texts, "-9"), "%+v", got)
 	for i := 1; i < len(got.Points); i++ {
 		var x, before float64
 		fmt.Sscanf(got.Points[i-1], "%g,", &before)
@@ -429,8 +432,10 @@ func TestPageTables(t *testing.T) {
 			t.Errorf("the line goes back: %v", got.Points)
 		}
 	}
-	must.Not(t, !slices.Equal(got.Head, append([]string{"row", "name", "mean (of the table)", "note"}, predictions...)) ||
-		!slices.Equal(got.First[:4], []string{"1", "Ann, B", "7", `say "a"`}), "%q, %q", got.Head, got.First)
+	must.Hold(t,
+		slices.Equal(got.Head, append([]string{"row", "name", "mean (of the table)", "note"}, predictions...)) &&
+			slices.Equal(got.First[:4], []string{"1", "Ann, B", "7", `say "a"`}),
+		"%q, %q", got.Head, got.First)
 	rows, err := csv.NewReader(strings.NewReader(got.File)).ReadAll()
 	if err != nil || len(rows) != 4 || !slices.Equal(rows[1][:3], []string{"Ann, B", "7", `say "a"`}) ||
 		rows[3][2] != "é" || !slices.Equal(rows[0][:4], []string{"name", "mean (of the table)", "note", "mean"}) {
@@ -440,7 +445,8 @@ func TestPageTables(t *testing.T) {
 		-9}}, krigo.PredictOptions{})
 	p.ok(err)
 	for i, want := range ps {
-		must.Not(t, rows[i+1][3] != fmt.Sprint(want.Mean), "row %d: %q, want %v", i+1, rows[i+1], want.Mean)
+		must.Hold(t, rows[i+1][3] == fmt.Sprint(want.Mean),
+			"row %d: %q, want %v", i+1, rows[i+1], want.Mean)
 	}
 	p.looks("unsorted")
 
@@ -454,9 +460,9 @@ func TestPageTables(t *testing.T) {
 	p.enter("#model", "c")
 	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("c:")`))
 	got = paste("id\tfuel\tsize\na\tgas\t3\nb\toil\t1\nc\tgas\t99\nd\toil\t\n")
-	must.Not(t, got.Lines != 0 || got.Stems != 4 || got.Grey != 2 ||
-		!strings.Contains(got.Drawn, "the table has no order of its own") ||
-		!slices.Equal(got.First[:2], []string{"1", "a"}), "%+v", got)
+	must.Hold(t, got.Lines == 0 && got.Stems == 4 && got.Grey == 2 &&
+		strings.Contains(got.Drawn, "the table has no order of its own") &&
+		slices.Equal(got.First[:2], []string{"1", "a"}), "%+v", got)
 	p.looks("scatter")
 	if got := paste("size,fuel\n1,gas\n2,oil\n4,gas\n"); got.Lines != 1 ||
 		!strings.HasPrefix(got.Drawn, "Predictions along size.") {
@@ -474,7 +480,7 @@ func TestPageTables(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	p.looks("along-dates")
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 
 	// The browser logs the answer's status 400.
 	p.ok(p.Eval(`{document.getElementById("pasted").value = "id;when\n1;05.03.2024\n"; `+
@@ -539,24 +545,29 @@ func TestPageCompares(t *testing.T) {
 	}
 	is := func(pattern, text string) bool { return regexp.MustCompile("^" + pattern).MatchString(text) }
 	got := paste(rows(60, 0, ""))
-	must.Not(t, !slices.Equal(got.Head, []string{"row", "note", "price, observed", "price, predicted", "missed",
-		"95 % from", "to", "outside"}) || got.First[4] != "" || got.Rings != 60 || got.Red != 0 || got.Class != "" ||
-		!is(`\d\.\d{3},\d$`, got.First[2]) || !is(`\d\.\d{3},\d$`, got.First[3]), "%+v", got)
-	must.Not(t, !is(`Compared with price in the table: RMSE \d\d,\d, MAE \d\d,\d\. 0 of 60 predictions \(0,00 %\) miss: `+
-		`.*±\d+,\d+ of price .*This is compatible with the promise\.`, got.Said), "%q", got.Said)
-	must.Not(t, !is(`price;note;mean;`, got.File[0]) || !is(`\d\.\d{3},\d;n0;\d{4},\d+;`, got.File[1]), "%q", got.File)
+	must.Hold(t,
+		slices.Equal(got.Head, []string{"row", "note", "price, observed", "price, predicted", "missed",
+			"95 % from", "to", "outside"}) && got.First[4] == "" && got.Rings == 60 && got.Red == 0 &&
+			got.Class == "" && is(`\d\.\d{3},\d$`, got.First[2]) && is(`\d\.\d{3},\d$`, got.First[3]),
+		"%+v", got)
+	must.Hold(t,
+		is(`Compared with price in the table: RMSE \d\d,\d, MAE \d\d,\d\. 0 of 60 predictions \(0,00 %\) miss: `+
+			`.*±\d+,\d+ of price .*This is compatible with the promise\.`, got.Said), "%q", got.Said)
+	must.Hold(t, is(`price;note;mean;`, got.File[0]) &&
+		is(`\d\.\d{3},\d;n0;\d{4},\d+;`, got.File[1]), "%q", got.File)
 	p.looks("compared")
 
 	got = paste(rows(60, 50, ""))
-	must.Not(t, got.Red != 50 || got.First[4] != "missed" || got.Class != "alarm" ||
-		!strings.Contains(got.Said, "50 of 60 predictions (83,33 %) miss") ||
-		!strings.Contains(got.Said, "THIS CONTRADICTS THE PROMISE"), "%+v", got)
+	must.Hold(t, got.Red == 50 && got.First[4] == "missed" && got.Class == "alarm" &&
+		strings.Contains(got.Said, "50 of 60 predictions (83,33 %) miss") &&
+		strings.Contains(got.Said, "THIS CONTRADICTS THE PROMISE"), "%+v", got)
 	p.looks("contradicted")
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 
 	got = paste(rows(60, 0, "unknown")) // the browser logs the status 400
-	must.Not(t, got.Rings != 0 || !is("Predictions aren't compared with price in the table: ", got.Said) ||
-		!slices.Contains(got.Head, "price"), "%+v", got)
+	must.Hold(t, got.Rings == 0 &&
+		is("Predictions aren't compared with price in the table: ", got.Said) &&
+		slices.Contains(got.Head, "price"), "%+v", got)
 }
 
 // TestPageReading shows that fields take and show numbers, units and missing values as the model's tables write them.
@@ -599,7 +610,8 @@ func TestPageReading(t *testing.T) {
 	p.ok(p.Eval(`({Size: input0.value, Area: input1.value, Hint: document.getElementById("input0-hint").textContent})`,
 		&fields))
 	for _, value := range []string{fields.Size, strings.TrimPrefix(fields.Hint, "rows from ")} {
-		must.Not(t, !regexp.MustCompile(`^[1-9]\.[0-9]{3}(,[0-9]+)?( to |$)`).MatchString(value), "%+v", fields)
+		must.Hold(t, regexp.MustCompile(`^[1-9]\.[0-9]{3}(,[0-9]+)?( to |$)`).MatchString(value),
+			"%+v", fields)
 	}
 	at := func(size, area float64) string {
 		ps, err := m.Predict(t.Context(), &dataset.Table{Source: "t", Names: []string{"size", "area"}, Rows: 1,
@@ -629,7 +641,7 @@ func TestPageReading(t *testing.T) {
 		p.enter("#input0", typed)
 		p.ok(p.Eval(`({Wrong: input0.getAttribute("aria-invalid") === "true", Offer: `+
 			`document.querySelector(".offer")?.textContent || ""})`, &of))
-		must.Not(t, !of.Wrong || of.Offer != offered, "%q: %+v, want %q", typed, of, offered)
+		must.Hold(t, of.Wrong && of.Offer == offered, "%q: %+v, want %q", typed, of, offered)
 	}
 	p.looks("reading")
 
@@ -660,7 +672,7 @@ func TestPageReading(t *testing.T) {
 	if p.ok(p.Eval(`document.getElementById("guarantee").hidden`, &hidden)); !hidden {
 		t.Error("a guarantee of a backtest")
 	}
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 }
 
 // TestPageLabels: for a model of labels the page shows labels and probabilities, and no intervals.
@@ -695,15 +707,18 @@ func TestPageLabels(t *testing.T) {
 		Class: compared.className, Head: [...document.querySelectorAll("thead th")].map(e => e.textContent),
 		First: [...document.querySelectorAll("tbody tr:first-child td")].map(e => e.textContent),
 		Red: document.querySelectorAll("#chart .seen.missed").length})`, &said))
-	must.Not(t, !slices.Contains(m.Classes, said.Label) || strings.Contains(said.Belief, "95 %") ||
-		!strings.Contains(said.Belief, "the probability is 0.") || !strings.Contains(said.Belief, " for light"), "%+v", said)
-	must.Not(t, !slices.Equal(said.Head, []string{"row", "kind, observed", "kind, predicted", "wrong",
-		"probability of light", "outside"}) || said.First[3] != "wrong" || said.First[1] == said.First[2] ||
-		!slices.Contains(m.Classes, said.First[2]), "%+v", said)
-	must.Not(t, said.Red < 30 || said.Class != "alarm" || !strings.Contains(said.Compared, "are wrong labels") ||
-		!strings.Contains(said.Compared, "THIS CONTRADICTS THE PROMISE"), "%+v", said)
+	must.Hold(t, slices.Contains(m.Classes, said.Label) && !strings.Contains(said.Belief, "95 %") &&
+		strings.Contains(said.Belief, "the probability is 0.") &&
+		strings.Contains(said.Belief, " for light"), "%+v", said)
+	must.Hold(t,
+		slices.Equal(said.Head, []string{"row", "kind, observed", "kind, predicted", "wrong", "probability of light", "outside"}) &&
+			said.First[3] == "wrong" && said.First[1] != said.First[2] &&
+			slices.Contains(m.Classes, said.First[2]), "%+v", said)
+	must.Hold(t, said.Red >= 30 && said.Class == "alarm" &&
+		strings.Contains(said.Compared, "are wrong labels") &&
+		strings.Contains(said.Compared, "THIS CONTRADICTS THE PROMISE"), "%+v", said)
 	p.looks("labels")
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 }
 
 // TestFirstScreen: on a phone of 390 × 844 pixels the form begins on the first screen, below the promise and its
@@ -756,12 +771,14 @@ func TestFirstScreen(t *testing.T) {
 		p.ok(p.Eval(`({Form: inputs.querySelector("input, select").getBoundingClientRect().bottom, Picture: `+
 			`document.getElementById("curve").getBoundingClientRect().bottom, Headline: headline.getBoundingClientRect().bottom, Curve: `+
 			`!document.getElementById("curve").hasAttribute("hidden"), Values: Object.fromEntries([...inputs.elements].map(e => [e.name, e.value]))})`, &is))
-		must.Not(t, is.Form > 844 || is.Form < is.Headline || is.Curve && is.Form < is.Picture, "%s: %+v", c.name, is)
+		must.Hold(t, is.Form <= 844 && is.Form >= is.Headline &&
+			(!is.Curve || is.Form >= is.Picture), "%s: %+v", c.name, is)
 		must.Be(t, is.Curve, c.curve, c.name)
 		for _, want := range strings.Fields(c.values) {
 			name, value, _ := strings.Cut(want, "=")
 			got := is.Values[name]
-			must.Not(t, value != "" && got != value, "%s: %s begins at %q, want %s", c.name, name, got, value)
+			must.Hold(t, value == "" || got == value,
+				"%s: %s begins at %q, want %s", c.name, name, got, value)
 		}
 	}
 }

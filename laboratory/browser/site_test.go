@@ -29,7 +29,7 @@ func site(t *testing.T) string {
 func TestSite(t *testing.T) {
 	out := site(t)
 	pages, err := filepath.Glob(filepath.Join(out, "*.html"))
-	must.End(t, err != nil || len(pages) == 0, "no pages: %v", err)
+	must.Need(t, err == nil && len(pages) > 0, "no pages: %v", err)
 	p := must.Get(browser.Open())(t)
 	defer p.Close()
 	for _, page := range pages {
@@ -60,7 +60,7 @@ func TestSite(t *testing.T) {
 			t.Errorf("%s: colours %q", filepath.Base(page), papers)
 		}
 	}
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 }
 
 // TestSiteSearch uses the search of the site by keyboard, from a folder. Its first result leads to the page that
@@ -84,7 +84,7 @@ func TestSiteSearch(t *testing.T) {
 		if err := p.Until(`document.readyState === "complete" && location.href.endsWith("/` + want + `")`); err != nil {
 			var at string
 			must.Do(t, p.Eval(`location.href`, &at)) // a change of pages may end a question to the page
-			must.Not(t, !strings.HasSuffix(at, "/"+want), "%s leads to %s, not %s", query, at, want)
+			must.Hold(t, strings.HasSuffix(at, "/"+want), "%s leads to %s, not %s", query, at, want)
 		}
 	}
 	for _, width := range []int{1200, 360} {
@@ -103,5 +103,5 @@ func TestSiteSearch(t *testing.T) {
 	must.Do(t, p.Until(`document.getElementById("found").hidden`))
 	look(1200, false, "xyzzy")
 	must.Do(t, p.Until(`document.querySelector(".count").textContent === "nothing found"`))
-	must.Not(t, len(p.Errors) > 0, "the console complains: %q", p.Errors)
+	must.Hold(t, len(p.Errors) == 0, "the console complains: %q", p.Errors)
 }

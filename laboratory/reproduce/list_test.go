@@ -18,7 +18,7 @@ import (
 func TestExperiments(t *testing.T) {
 	for _, e := range experiments {
 		found, err := find(e.Name)
-		must.Not(t, err != nil || found.Title != e.Title || e.Run == nil, "%s: %v", e.Name, err)
+		must.Hold(t, err == nil && found.Title == e.Title && e.Run != nil, "%s: %v", e.Name, err)
 	}
 	if _, err := find("reeb-table9"); err == nil || !strings.Contains(err.Error(), "reeb-table9") ||
 		!strings.Contains(err.Error(), `did you mean "reeb-table1"?`) {
@@ -74,8 +74,9 @@ func TestUnknownNames(t *testing.T) {
 		c.env.Out = t.TempDir()
 		err := e.Run(context.Background(), c.env)
 		var usage *krigo.UsageError
-		must.Not(t, err == nil || errors.As(err, &usage) == c.file ||
-			strings.Count(err.Error(), fmt.Sprintf("did you mean %q?", c.want)) != 1, "%s: %v", c.name, err)
+		must.Hold(t, err != nil && errors.As(err, &usage) != c.file &&
+			strings.Count(err.Error(), fmt.Sprintf("did you mean %q?", c.want)) == 1,
+			"%s: %v", c.name, err)
 	}
 }
 
@@ -84,7 +85,8 @@ func TestSeveralTargets(t *testing.T) {
 	var out bytes.Buffer
 	must.Do(t, severalTargets(context.Background(), Env{Reps: 2, Stdout: &out}))
 	for _, of := range targetsDesigns {
-		must.Not(t, !strings.Contains(out.String(), "| "+of.name+" | 2 | "), "no %s in\n%s", of.name, out.String())
+		must.Hold(t, strings.Contains(out.String(), "| "+of.name+" | 2 | "),
+			"no %s in\n%s", of.name, out.String())
 	}
 }
 
@@ -94,7 +96,7 @@ func TestWatching(t *testing.T) {
 	must.Do(t, watching(context.Background(), Env{Reps: 3, Stdout: &out}))
 	for _, want := range []string{"| the bound, for ever | 0.05 | 3 | 0 | – | – |",
 		"| 2 times the bound | 0.05 | 3 | 3 | ", "then twice the bound | 0.05 | 3 | 3 | "} {
-		must.Not(t, !strings.Contains(out.String(), want), "no %q in\n%s", want, out.String())
+		must.Hold(t, strings.Contains(out.String(), want), "no %q in\n%s", want, out.String())
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()

@@ -31,7 +31,8 @@ func TestUsage(t *testing.T) {
 		var said strings.Builder
 		must.Be(t, run(context.Background(), []string{flag}, &said, io.Discard), 0, fmt.Sprintf("%s: status", flag))
 		for _, e := range experiments {
-			must.Not(t, !strings.Contains(said.String(), e.Name), "%s doesn't name %s", flag, e.Name)
+			must.Hold(t, strings.Contains(said.String(), e.Name),
+				"%s doesn't name %s", flag, e.Name)
 		}
 	}
 }
@@ -40,7 +41,7 @@ func TestUsage(t *testing.T) {
 // take seconds to days, some of them on data outside the tree. Other tests run them on less.
 func TestManual(t *testing.T) {
 	documents, err := filepath.Glob("../../docs/*/*.md")
-	must.End(t, err != nil || len(documents) < 11, "%d documents, %v", len(documents), err)
+	must.Need(t, err == nil && len(documents) >= 11, "%d documents, %v", len(documents), err)
 	documents = append(documents, must.Get(filepath.Glob("../results/*.json"))(t)...)
 	documents = append(documents, must.Get(filepath.Glob("../results/*.md"))(t)...)
 	commands := 0
@@ -61,5 +62,5 @@ func TestManual(t *testing.T) {
 			}
 		}
 	}
-	must.Not(t, commands < 40, "only %d commands were found", commands)
+	must.Hold(t, commands >= 40, "only %d commands were found", commands)
 }

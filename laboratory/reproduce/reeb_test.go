@@ -32,7 +32,7 @@ func TestReebSplit(t *testing.T) {
 		all := slices.Concat(train, test)
 		slices.Sort(all)
 		for i, v := range all {
-			must.End(t, i != v, "seed %d: row %d is %d", c.seed, i, v)
+			must.Need(t, i == v, "seed %d: row %d is %d", c.seed, i, v)
 		}
 	}
 }
@@ -41,10 +41,10 @@ func TestReebSplit(t *testing.T) {
 func TestReebFullGP(t *testing.T) {
 	for method, want := range map[string]float64{"kl-pac": 0.3121, "sqrt-pac": 0.3160, "evidence": 0.4576} {
 		m := must.Get(reebFullGP(context.Background(), Env{Out: t.TempDir()}, 0, 0.6, method))(t)
-		must.Not(t, !(math.Abs(m.B-want) <= 2e-4), "%s: B is %.5f, want %.4f", method, m.B, want)
-		must.Not(t, m.Valid, "%s: scaled with the test rows, and called valid", method)
-		must.Not(t, !(m.TrainRisk < m.TestRisk && m.TestRisk < m.B && m.B < m.BPin) || !(m.MSE > 0.05 && m.MSE < 0.3) ||
-			!(m.KLPerRow > 0.05 && m.KLPerRow < 0.6), "%s: %+v", method, m)
+		must.Hold(t, math.Abs(m.B-want) <= 2e-4, "%s: B is %.5f, want %.4f", method, m.B, want)
+		must.Hold(t, !m.Valid, "%s: scaled with the test rows, and called valid", method)
+		must.Hold(t, m.TrainRisk < m.TestRisk && m.TestRisk < m.B && m.B < m.BPin && m.MSE > 0.05 &&
+			m.MSE < 0.3 && m.KLPerRow > 0.05 && m.KLPerRow < 0.6, "%s: %+v", method, m)
 	}
 }
 
@@ -67,7 +67,8 @@ func TestSoftplus(t *testing.T) {
 		if i == 0 {
 			want *= 2
 		}
-		must.Not(t, math.Abs(logs[i]-want) > 1e-12, "coordinate %d: %v, want %v", i, logs[i], want)
+		must.Hold(t, math.Abs(logs[i]-want) <= 1e-12,
+			"coordinate %d: %v, want %v", i, logs[i], want)
 	}
 	at, gradient := []float64{0.3, -1.2, -0.7}, make([]float64, 3)
 	must.Get(s.Evaluate(at, gradient))(t)

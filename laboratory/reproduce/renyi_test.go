@@ -69,7 +69,7 @@ func TestRenyiMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(method, err)
 		}
-		must.Not(t, !(r.RMSE < 0.35) || !(r.NLPD < 1) || !(r.Noise > 0), "%s: %+v", method, r)
+		must.Hold(t, r.RMSE < 0.35 && r.NLPD < 1 && r.Noise > 0, "%s: %+v", method, r)
 		settings, results = append(settings, s), append(results, r)
 	}
 	best := groups(settings, results, []bool{true, true, true, true, true, true, true, true})
@@ -80,7 +80,8 @@ func TestRenyiMethods(t *testing.T) {
 	var out bytes.Buffer
 	table.print(&out, table.sets, settings, results, []bool{true, true, true, true, true, false, true, true})
 	for _, want := range []string{"| Rényi | 1 | ", "| 0.009 |", "PEP (α = 0.5)", fmt.Sprintf("%.4f", results[4].RMSE)} {
-		must.Not(t, !strings.Contains(out.String(), want), "the table lacks %q:\n%s", want, out.String())
+		must.Hold(t, strings.Contains(out.String(), want),
+			"the table lacks %q:\n%s", want, out.String())
 	}
 	must.Refuse((renyiSetting{Data: "branin-hoo", Method: "guess", Kernel: "se", M: 5}).run(context.Background(),
 		Env{}))(t, "", "an unknown method was run")

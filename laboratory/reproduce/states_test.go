@@ -94,7 +94,7 @@ func TestFitResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := stateOf(t, env, "a/b")
-	must.Not(t, path == stateOf(t, env, "a+b"), "two runs have one file")
+	must.Hold(t, path != stateOf(t, env, "a+b"), "two runs have one file")
 	state := must.Get(os.ReadFile(path))(t)
 	rest := interrupt{after: -1}
 	env.Partial = &rest

@@ -51,7 +51,7 @@ func TestRunAll(t *testing.T) {
 			t.Errorf("round %d: %d results, %d runs, events %v", round, len(got), ran.Load(), events)
 		}
 		for i, v := range got {
-			must.Not(t, v != 10*i, "round %d: result %d is %d", round, i, v)
+			must.Hold(t, v == 10*i, "round %d: result %d is %d", round, i, v)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestRunAllInterrupted(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	done := ran.Load()
-	must.End(t, done < 50 || done > 100, "%d runs before the interrupt took effect", done)
+	must.Need(t, done >= 50 && done <= 100, "%d runs before the interrupt took effect", done)
 	if _, err := runAll(context.Background(), env, "x", count(200, &ran), nil); err != nil || ran.Load() != 200 {
 		t.Errorf("%d runs in all, %v", ran.Load(), err)
 	}
@@ -158,17 +158,17 @@ func TestRunAllOverRanks(t *testing.T) {
 					t.Error(err)
 				}
 				for i, v := range got {
-					must.Not(t, v != 10*i, "rank %d: result %d is %d", r.Rank(), i, v)
+					must.Hold(t, v == 10*i, "rank %d: result %d is %d", r.Rank(), i, v)
 				}
 			})
 		}
 		wait.Wait()
 	}
 	over(20)
-	must.Not(t, ran.Load() != 20, "20 runs were made %d times", ran.Load())
+	must.Hold(t, ran.Load() == 20, "20 runs were made %d times", ran.Load())
 	if _, err := runAll(context.Background(), env, "x", count(25, &ran), nil); err != nil || ran.Load() != 25 {
 		t.Errorf("one rank went on with %d runs (%v), want 5", ran.Load()-20, err)
 	}
 	over(30)
-	must.Not(t, ran.Load() != 30, "three went on with %d runs, want 5", ran.Load()-25)
+	must.Hold(t, ran.Load() == 30, "three went on with %d runs, want 5", ran.Load()-25)
 }

@@ -36,12 +36,13 @@ func TestTies(t *testing.T) {
 	for _, want := range []string{"| made-2 | ", " --group label | by inspect | groups | estimate | ",
 		"| groups | 3 | 3 | 3 | 0 of 0 |",
 		"| independent | 1 | 0 | – | 0 of 0 |", "| tied | 1 | 1 | 1 | 1 of 1 |"} {
-		must.Not(t, !strings.Contains(said.String(), want), "no %q in\n%s", want, said.String())
+		must.Hold(t, strings.Contains(said.String(), want), "no %q in\n%s", want, said.String())
 	}
 	written := must.Get(readCells(filepath.Join(out, "ties", "made-0.csv")))(t)
-	must.Not(t, len(written) < 2 || len(written) > len(made.rows) ||
-		strings.Join(written[0], " ") != strings.Join(made.names, " "),
-		"%d lines of a table with groups held out, of %d; columns %v", len(written), len(made.rows), written[0])
+	must.Hold(t, len(written) >= 2 && len(written) <= len(made.rows) &&
+		strings.Join(written[0], " ") == strings.Join(made.names, " "),
+		"%d lines of a table with groups held out, of %d; columns %v", len(written), len(made.rows),
+		written[0])
 }
 
 // TestTiesPromise checks what counts as a promise about new groups.
@@ -59,8 +60,8 @@ func TestTiesPromise(t *testing.T) {
 	} {
 		var r tied
 		must.Do(t, r.promise(fittedTies{Reason: reason, Population: model.Population{Of: c.of, Ties: c.ties}}))
-		must.Not(t, r.Certain || r.About != c.want.About || r.Promised != c.want.Promised || r.Width != c.want.Width,
-			"%s: %+v", reason, r)
+		must.Hold(t, !r.Certain && r.About == c.want.About && r.Promised == c.want.Promised &&
+			r.Width == c.want.Width, "%s: %+v", reason, r)
 	}
 	var r tied
 	must.Do(t, r.promise(fittedTies{Reason: "few rows"}))

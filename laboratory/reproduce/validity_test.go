@@ -32,7 +32,7 @@ func TestValidity(t *testing.T) {
 		for i, key := range []string{"control/" + d.name + ": " + d.mistake.wrong, "valid/" + d.name + ": " +
 			d.mistake.right} {
 			c := total[key]
-			must.Not(t, c.Sets != 6, "%s: %d sets, want 6", key, c.Sets)
+			must.Hold(t, c.Sets == 6, "%s: %d sets, want 6", key, c.Sets)
 			f := &fails[d.mistake][i]
 			f.Sets += c.Sets
 			f.Fails[0] += c.Fails[0]
@@ -107,8 +107,8 @@ func TestTallies(t *testing.T) {
 
 func TestChosenTrials(t *testing.T) {
 	chosen, err := chosenTrials(Env{Sets: []string{"groups", "discrete"}, Methods: []string{"kl-pac"}})
-	must.Not(t, err != nil || len(chosen) != 2 || chosen[0].String() != "discrete: kl-pac" ||
-		chosen[1].String() != "groups: kl-pac", "chosen: %v, %v", chosen, err)
+	must.Hold(t, err == nil && len(chosen) == 2 && chosen[0].String() == "discrete: kl-pac" &&
+		chosen[1].String() == "groups: kl-pac", "chosen: %v, %v", chosen, err)
 	must.Refuse(chosenTrials(Env{Sets: []string{"sorted"}}))(t, "sorted by input", "an unknown kind of sets")
 	must.Refuse(chosenTrials(Env{Methods: []string{"kl"}}))(t, "", "an unknown method is taken")
 }

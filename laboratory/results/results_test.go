@@ -21,7 +21,7 @@ func TestPages(t *testing.T) {
 // TestLinks: links of the pages of this folder lead to files, and to headings of pages in it. The site checks other pages.
 func TestLinks(t *testing.T) {
 	pages := must.Get(filepath.Glob("*.md"))(t)
-	must.End(t, len(pages) < 3, "%d pages", len(pages))
+	must.Need(t, len(pages) >= 3, "%d pages", len(pages))
 	links := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
 	for _, path := range pages {
 		for _, m := range links.FindAllStringSubmatch(string(must.Get(os.ReadFile(path))(t)), -1) {
@@ -30,7 +30,7 @@ func TestLinks(t *testing.T) {
 				to = path
 			}
 			text, err := os.ReadFile(to)
-			must.Not(t, err != nil, "%s: %v", path, err)
+			must.Hold(t, err == nil, "%s: %v", path, err)
 			if filepath.Base(to) == to && m[2] != "" && !slices.Contains(anchors(string(text)), m[2]) {
 				t.Errorf("%s: %s has no heading #%s", path, to, m[2])
 			}
@@ -90,7 +90,7 @@ func TestTables(t *testing.T) {
 		"<!-- results: sizes, linked -->\n<!-- end -->\n"
 	root, command := tree(t, page)
 	_, err := command("", "--check")
-	must.End(t, err == nil || !strings.Contains(err.Error(), "page.md:4"), "%v", err)
+	must.Need(t, err != nil && strings.Contains(err.Error(), "page.md:4"), "%v", err)
 	must.Get(command(""))(t)
 	must.Get(command("", "--check"))(t)
 	path := filepath.Join(root, "docs", "behind", "page.md")
@@ -98,18 +98,20 @@ func TestTables(t *testing.T) {
 		"*01234567, 2026-01-01: `run a|b`.*\n<!-- end -->\n\n<!-- results: sizes, linked -->\n" +
 		"*[Sizes](../../laboratory/results/sizes.json), 2 rows: 01234567, 2026-01-01: `run a|b`.*\n<!-- end -->\n"
 	got := string(must.Get(os.ReadFile(path))(t))
-	must.End(t, got != want, "%s", got)
+	must.Need(t, got == want, "%s", got)
 	must.Do(t, os.WriteFile(path, []byte(strings.Replace(want, "1.50", "1.49", 1)), 0o644))
 	_, err = command("", "--check")
-	must.End(t, err == nil || !strings.Contains(err.Error(), "page.md:6"), "%v", err)
+	must.Need(t, err != nil && strings.Contains(err.Error(), "page.md:6"), "%v", err)
 
 	old := must.Get(command("", "--stale"))(t)
-	must.Not(t, strings.Contains(old, "sizes") || !strings.HasPrefix(old, "board (c, 2026-01-03): default"), "%s", old)
+	must.Hold(t, !strings.Contains(old, "sizes") &&
+		strings.HasPrefix(old, "board (c, 2026-01-03): default"), "%s", old)
 
 	must.Get(command("Words.\n\n| ln\\|x\\| | n |\n|---|---|\n| b | 3 |\n| | 4 |\n", "--take", "sizes"))(t)
 	must.Get(command(""))(t)
 	got = string(must.Get(os.ReadFile(path))(t))
-	must.Not(t, !strings.Contains(got, "| ln\\|x\\| | n |\n|---|--:|\n| b | 3 |\n| | 4 |\n"), "%s", got)
+	must.Hold(t, strings.Contains(got, "| ln\\|x\\| | n |\n|---|--:|\n| b | 3 |\n| | 4 |\n"),
+		"%s", got)
 }
 
 // TestFaults: markers that lead nowhere, and a table without a page, are errors.
@@ -124,6 +126,6 @@ func TestFaults(t *testing.T) {
 	} {
 		_, command := tree(t, page)
 		_, err := command("", "--check")
-		must.Not(t, err == nil || !strings.Contains(err.Error(), want), "%q: %v", page, err)
+		must.Hold(t, err != nil && strings.Contains(err.Error(), want), "%q: %v", page, err)
 	}
 }

@@ -62,7 +62,8 @@ func TestTheory(t *testing.T) {
 	got := at("renyi", alpha, p)
 	near := func(name string, got *float64, want float64) {
 		t.Helper()
-		must.Not(t, got == nil || !(math.Abs(*got-want) < 1e-9*math.Abs(want)), "%s: %v, want %v", name, got, want)
+		must.Hold(t, got != nil && math.Abs(*got-want) < 1e-9*math.Abs(want),
+			"%s: %v, want %v", name, got, want)
 	}
 	near("tail", got.Tail, tail)
 	near("Theorem 1", got.Theorem1, first+alpha*trace/(2*delta*s))
