@@ -54,7 +54,9 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 			figures.AllRows = model.AllRows{}
 			same.Context = &figures
 		}
-		same.Training.Seconds, same.Source, same.Findings = 0, "", nil // these fields name files
+		same.Training.Seconds = 0
+		same.Source = ""
+		same.Findings = nil // these fields name files
 		if m.Counts[dataset.Test] == 0 {
 			same.Test = nil // a test table isn't at hand
 		}
@@ -90,10 +92,13 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	if err := o.checkDelivered(); err != nil {
 		return nil, err
 	}
-	o.Data.Test, o.Run.Progress, o.Run.Save, o.Run.Resume = with.Data.Test, with.Run.Progress, with.Run.Save,
-		with.Run.Resume
+	o.Data.Test = with.Data.Test
+	o.Run.Progress = with.Run.Progress
+	o.Run.Save = with.Run.Save
+	o.Run.Resume = with.Run.Resume
 	if table.Ranks().Rank() > 0 {
-		o.Run.Progress, o.Run.Save = nil, nil
+		o.Run.Progress = nil
+		o.Run.Save = nil
 	}
 	ctx, over := during(ctx, nil)
 	defer over()
@@ -111,7 +116,8 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	if err != nil {
 		return nil, err
 	}
-	d, c.stage = d.undealt(), allRows
+	d = d.undealt()
+	c.stage = allRows
 	s, err := d.siblingStage(&m.Model)
 	if err != nil {
 		return nil, err
@@ -146,7 +152,8 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	if o.Method.Kind().Bound != "" {
 		all.ObservationNoise = m.ObservationNoise
 	}
-	all.Training.ObjectiveValue, all.Training.Stopped = t.best.result.Value, t.best.result.Stopped
+	all.Training.ObjectiveValue = t.best.result.Value
+	all.Training.Stopped = t.best.result.Stopped
 	count(&all.Training, t.all, begun)
 	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to certify it by", p.n)
 	if c := m.Certificate; c != nil && c.Valid {

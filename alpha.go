@@ -18,7 +18,8 @@ const folds = 3
 func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error) {
 	n := p.n
 	order := rand.New(rand.NewPCG(p.options.Run.Seed, 0x666f6c64)).Perm(n)
-	best, least := 0.0, math.Inf(1)
+	best := 0.0
+	least := math.Inf(1)
 	for _, alpha := range p.choice.Grid() {
 		var square float64
 		for fold := range folds {
@@ -32,7 +33,8 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error)
 			}
 		}
 		if square < least {
-			best, least = alpha, square
+			best = alpha
+			least = square
 		}
 	}
 	chosen := p.at(best, p.share)
@@ -44,14 +46,16 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error)
 // at returns the plan with a fixed α and perhaps with other rows.
 func (p *plan) at(alpha float64, rows share) *plan {
 	with := *p
-	with.choice.Alpha, with.share = &alpha, rows
+	with.choice.Alpha = &alpha
+	with.share = rows
 	return &with
 }
 
 // without trains on the given rows with a fixed α, and returns the errors of its predictions for the left-out rows.
 func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64,
 	error) {
-	part, f := p.at(alpha, p.choose(rows)), p.families[0]
+	part := p.at(alpha, p.choose(rows))
+	f := p.families[0]
 	if p.estimate {
 		var err error
 		if part.all, err = gather(part.rows); err != nil {

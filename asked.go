@@ -89,11 +89,13 @@ func checkAsked(m *model.Model, columns []string) error {
 		terms.Grid.Digits = m.Terms.Grid.Digits
 		f.mix(&terms, m.Terms.Tied)
 	}
-	terms.PriorRows, terms.Encoded = m.Counts[dataset.Prior], m.Encoding != nil
+	terms.PriorRows = m.Counts[dataset.Prior]
+	terms.Encoded = m.Encoding != nil
 	if m.Terms.Rules == 0 { // the file is older than the rules, so the rules of its time hold
 		terms.Rules = 0
 	}
-	want, have := reflect.ValueOf(terms), reflect.ValueOf(m.Terms)
+	want := reflect.ValueOf(terms)
+	have := reflect.ValueOf(m.Terms)
 	for i := range want.NumField() {
 		if !reflect.DeepEqual(want.Field(i).Interface(), have.Field(i).Interface()) {
 			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v", want.Type().Field(i).Name, have.Field(i),
@@ -161,14 +163,16 @@ func (d Data) otherTransform(t *dataset.Transform) bool {
 	if t == nil {
 		return cmp.Or(d.Transform, noTransform) != noTransform
 	}
-	return t.Name != d.Transform && d.Transform != autoTransform || t.Estimate != cmp.Or(d.Estimate, dataset.Mean)
+	return (t.Name != d.Transform && d.Transform != autoTransform) || t.Estimate != cmp.Or(d.Estimate, dataset.Mean)
 }
 
 // otherInputs says how a model's inputs differ from the inputs that these options choose among columns, or "".
 func (d Data) otherInputs(m *model.Model, columns []string) string {
-	has, missing := m.Inputs, dataset.Refuse
+	has := m.Inputs
+	missing := dataset.Refuse
 	if m.Encoding != nil {
-		has, missing = nil, m.Encoding.Missing
+		has = nil
+		missing = m.Encoding.Missing
 		for _, c := range m.Encoding.Columns {
 			has = append(has, c.Name)
 			if (c.Categories != nil) != slices.Contains(d.Categorical, c.Name) {

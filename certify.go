@@ -50,7 +50,8 @@ type Recertification struct {
 
 // list sorts the model's claims into checked claims and claims that are the fitter's word.
 func (r *Recertification) list() {
-	r.known.Refitted, r.known.Declared = r.Refitted, r.Declared
+	r.known.Refitted = r.Refitted
+	r.known.Declared = r.Declared
 	r.Checked, r.OnWord = r.model.Claims(r.known)
 	r.IndependentlyChecked = r.Matches && !slices.ContainsFunc(r.OnWord,
 		func(c model.Claim) bool { return c.Rests && !c.Beforehand })
@@ -254,7 +255,9 @@ type Anytime struct {
 // AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group follows
 // its rows in the table. AtAnyTime refuses a table in which further rows of a complete group follow.
 func (f *Fresh) AtAnyTime() (err error) {
-	risk, n, groups := f.MeanRisk, f.Rows, 0
+	risk := f.MeanRisk
+	n := f.Rows
+	groups := 0
 	if f.complete != nil {
 		if risk, groups, err = f.complete(); err != nil {
 			return err
@@ -278,7 +281,8 @@ func completeRows(d *dataset.Data, rows, group []int) ([]int, error) {
 				"complete: bring the rows of each group together, and add groups at the end, for limits at any time",
 				d.Source, d.Where(row))
 		default:
-			begun[g], last = true, k
+			begun[g] = true
+			last = k
 		}
 	}
 	if last == 0 {

@@ -135,7 +135,8 @@ func (k Kernel) monotone(inputs []kernel.Input) (ways posterior.Monotone, err er
 		}
 		ways = append(ways, posterior.Axis{Input: at[0], To: 1})
 		if down[i] {
-			ways[i].From, ways[i].To = 1, 0
+			ways[i].From = 1
+			ways[i].To = 0
 		}
 	}
 	return ways, err
@@ -158,8 +159,8 @@ func (p Prior) check() settings.Faults {
 		faults.If(p.Kind == "informed" && p.Mixed,
 			"grid: only for --prior grid; an informed prior's parameters aren't rounded to a "+
 				"grid"),
-		faults.If(!(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" ||
-			p.Learn),
+		faults.If(!(p.Share >= 0 && p.Share <= 1) || (p.Share == 1 && (p.Kind == "grid" ||
+			p.Learn)),
 			"prior-share %v: want a share in (0, 1), or 1 for an informed prior that nothing "+
 				"is learnt after: all rows then train, and none is certified", p.Share),
 		p.Grid.Validate(),
@@ -328,7 +329,7 @@ func (o Options) unsited() error {
 		faults.If(!o.certifiesMean(),
 			"it takes a mean that is certified by its own misses: prior informed, nothing "+
 				"learnt after it, and mean-bound direct"),
-		faults.If(!k.Exact && !k.Local || k.Exact && o.Method.OnBatches(),
+		faults.If((!k.Exact && !k.Local) || (k.Exact && o.Method.OnBatches()),
 			"it is for the objectives evidence (without batches) and nearest"),
 		faults.If(o.Data.NoiseColumn != "",
 			"the standard errors of noise-column are of Gaussian noise"),
@@ -365,7 +366,8 @@ func (o Options) checkCensored() settings.Faults {
 
 // checkSited reports what a noise with sites can't be combined with.
 func (o Options) checkSited() error {
-	d, p := o.Data, o.Promise
+	d := o.Data
+	p := o.Promise
 	bound := o.Method.Kind().Bound != ""
 	if o.sited() == nil {
 		return usageIf(d.Classes != nil, "classes: they take noise probit, not %s", o.Kernel.Noise)
@@ -390,7 +392,7 @@ func (o Options) checkSited() error {
 				"without batches"),
 		faults.If(d.Scaling != dataset.PriorRows,
 			"its targets have no scale: take scaling prior-rows"),
-		faults.If(d.Offset != "" || d.Censored != "" || len(d.Beside) > 0 && d.Kinds == nil ||
+		faults.If(d.Offset != "" || d.Censored != "" || (len(d.Beside) > 0 && d.Kinds == nil) ||
 			o.Kernel.Monotone != nil || o.Run.Init != nil || d.NoiseColumn != "",
 			"offset, censored, monotone, init, noise-column and several targets are for "+
 				"regression"),
@@ -406,7 +408,7 @@ func (o Options) unordered() error {
 	columns, _, err := o.Kernel.ways()
 	return faults.First(
 		err,
-		faults.If(len(columns) > 2 || len(columns) == 2 && columns[0] == columns[1],
+		faults.If(len(columns) > 2 || (len(columns) == 2 && columns[0] == columns[1]),
 			"it takes one column or two different ones, because each row is predicted at "+
 				"every knot of a grid on these columns"),
 		faults.If(!o.certifiesMean(),
@@ -500,9 +502,11 @@ func (o Options) checkCounts(source string, units, test, calibration, prior int)
 			o.Promise.Calibration, calibration, units, source, model.LeastCalibration)
 	}
 	if left := rows - prior; left < 2 && !o.trainsAll() {
-		purpose, instead := "the scaling", "declare the scaling's constants"
+		purpose := "the scaling"
+		instead := "declare the scaling's constants"
 		if calibration > 0 || o.Prior.Share > 0 || o.informed() {
-			purpose, instead = fmt.Sprintf("the prior and %d for calibration", calibration), "set aside fewer"
+			purpose = fmt.Sprintf("the prior and %d for calibration", calibration)
+			instead = "set aside fewer"
 		}
 		return fmt.Errorf("%s: %d %s less %d for testing and %d for %s leave %d to train on: use more %s, or %s",
 			source, units, what, test, prior, purpose, max(left, 0), what, instead)

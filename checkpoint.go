@@ -108,7 +108,9 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 	}, Of: func(iterations int) { event.Of = iterations },
 		Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
 			event := event
-			event.Iteration, event.Value, event.Stopped = iteration, value, stopped
+			event.Iteration = iteration
+			event.Value = value
+			event.Stopped = stopped
 			return c.tell(event, func() { c.states.Runs[key] = s })
 		}}
 }

@@ -16,7 +16,7 @@ import (
 // numbers if the options ask for probit noise.
 func (o Options) classed(table *dataset.Table) (Options, error) {
 	text := table.IsText(o.Data.Target)
-	if o.kept || o.Data.Classes != nil || o.Data.Censored != "" || !o.labels() && !text {
+	if o.kept || o.Data.Classes != nil || o.Data.Censored != "" || (!o.labels() && !text) {
 		return o, nil
 	}
 	classes, err := table.Classes(o.Data.Target)
@@ -27,7 +27,8 @@ func (o Options) classed(table *dataset.Table) (Options, error) {
 		return o, usage("noise %s: it is for numbers, and %q has the labels %s: leave noise out, or take probit",
 			o.Kernel.Noise, o.Data.Target, spelling.Quoted(classes, 2))
 	case len(classes) == 2:
-		o.Data.Classes, o.Kernel.Noise = classes, objective.ProbitName
+		o.Data.Classes = classes
+		o.Kernel.Noise = objective.ProbitName
 	case o.labels():
 		return o, usage("noise probit: it is for targets of classes, and %q hasn't two: krigo fit and Options.Kinds "+
 			"take up to 100", o.Data.Target)
@@ -40,7 +41,9 @@ func (o Options) forSited() Options {
 	if o.labels() {
 		p := &o.Promise
 		if (p.Loss == "" || p.Loss == string(pacbayes.Band)) && p.Epsilon == 0 { // flags have the default loss
-			p.Loss, p.Epsilon, p.Units = string(pacbayes.Label), 0.5, "raw"
+			p.Loss = string(pacbayes.Label)
+			p.Epsilon = 0.5
+			p.Units = "raw"
 		}
 	}
 	if o.sited() != nil {

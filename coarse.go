@@ -17,7 +17,8 @@ import (
 // and trains them together, rounds the prior's parameters to fewer digits, and then trains everything that shapes only
 // Q. It returns the runs with these priors, and the best of these runs.
 func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained, error) {
-	lowest, found := math.Inf(1), t.all
+	lowest := math.Inf(1)
+	found := t.all
 	for _, f := range p.families {
 		var from *train.Result
 		for _, r := range found {
@@ -35,7 +36,8 @@ func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained,
 			}
 			t.all = append(t.all, runs...)
 			if held.result != nil && held.result.Value < lowest {
-				t.best, lowest = held, held.result.Value
+				t.best = held
+				lowest = held.result.Value
 			}
 		}
 	}
@@ -62,7 +64,8 @@ func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64)
 	if !p.sparse() {
 		return ties
 	}
-	best, lowest := 0, math.Inf(1)
+	best := 0
+	lowest := math.Inf(1)
 	for _, k := range ties {
 		at := slices.Clone(x)
 		if k > 0 {
@@ -70,7 +73,8 @@ func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64)
 			at = t.expand(t.reduce(x))
 		}
 		if _, v := p.digits(ctx, c, f, k, at); v < lowest {
-			best, lowest = k, v
+			best = k
+			lowest = v
 		}
 	}
 	return []int{best}
@@ -86,7 +90,8 @@ func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int,
 		if err != nil || r.result == nil {
 			return nil, run{}, err
 		}
-		runs, x = append(runs, r), r.result.X
+		runs = append(runs, r)
+		x = r.result.X
 	}
 	if grid.Digits, _ = p.digits(ctx, c, f, k, x); grid.Digits < 0 {
 		return runs, run{}, nil
@@ -103,14 +108,16 @@ func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int,
 // lowest, and that bound. It returns −1 if no rounded x can be evaluated.
 func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int,
 	lowest float64) {
-	digits, lowest = -1, math.Inf(1)
+	digits = -1
+	lowest = math.Inf(1)
 	for d := range mixedDigits {
 		grid := f.terms.Grid
 		grid.Digits = d
 		at := slices.Clone(x)
 		grid.RoundAll(at[:f.gridParams()], at[:f.gridParams()])
 		if v, err := p.problem(ctx, c, f.coarser(grid, tied, false)).Evaluate(at, nil); err == nil && v < lowest {
-			digits, lowest = d, v
+			digits = d
+			lowest = v
 		}
 	}
 	return digits, lowest
@@ -140,7 +147,8 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 		return run{}, err
 	}
 	if ties != nil {
-		r.X, r.AtBound = ties.expand(r.X), nil
+		r.X = ties.expand(r.X)
+		r.AtBound = nil
 	}
 	return run{family: f, result: r}, nil
 }
@@ -224,7 +232,8 @@ func groups(at []int, x []float64, k int) map[int]int {
 
 // reduce returns the mean of each group.
 func (t *fewer) reduce(x []float64) []float64 {
-	few, count := make([]float64, t.n), make([]float64, t.n)
+	few := make([]float64, t.n)
+	count := make([]float64, t.n)
 	for i, v := range x {
 		few[t.of[i]] += v
 		count[t.of[i]]++

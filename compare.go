@@ -97,7 +97,9 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 	if o.Data.TestFraction == 0 && o.Data.Test == nil {
 		o.Data.TestFraction = 0.2
 	}
-	o.Run.Save, o.Run.Resume, o.Run.Progress = nil, nil, nil
+	o.Run.Save = nil
+	o.Run.Resume = nil
+	o.Run.Progress = nil
 	var rows []Comparison
 	var fits []Options // row by row, split by split
 	for _, o.Method.Name = range over.Objectives {
@@ -193,7 +195,10 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, shared ra
 			}
 			measured[i] = measuresOf(m)
 			told.Done++
-			told.Objective, told.Epsilon, told.Seed, told.Measures = o.Method.Name, o.Promise.Epsilon, o.Run.Seed, measured[i]
+			told.Objective = o.Method.Name
+			told.Epsilon = o.Promise.Epsilon
+			told.Seed = o.Run.Seed
+			told.Measures = measured[i]
 			if progress != nil {
 				progress(told)
 			}

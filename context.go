@@ -14,7 +14,8 @@ import (
 // NoBetter returns a warning if the model is no better than a constant, and "" if it is better. The warning belongs
 // before the sentence of the certificate.
 func (m *Model) NoBetter() string {
-	c, x := m.Certificate, m.Context
+	c := m.Certificate
+	x := m.Context
 	if x == nil || c == nil || x.Constant == (model.Constant{}) {
 		return ""
 	}
@@ -153,7 +154,8 @@ func (m *Model) others() string {
 	further := spelling.Either(c.Groups > 0,
 		"further groups, on average over groups,",
 		"further rows")
-	lead, ends := "the expected loss of predictions on "+further+" is ", ""
+	lead := "the expected loss of predictions on " + further + " is "
+	ends := ""
 	switch {
 	case !c.Valid:
 		lead = "the mean loss on these rows is "

@@ -119,7 +119,7 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	}
 	loss, epsilon := o.Promise.scaled(d.scaling)
 	d.loss = loss
-	if math.IsInf(epsilon, 0) || d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil {
+	if math.IsInf(epsilon, 0) || (d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil) {
 		return nil, usage("epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the target's "+
 			"units: choose another, or another unit of the target",
 			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale), cautious.Number(d.loss.Below),
@@ -224,10 +224,11 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 
 // scale computes the constants of the scaling.
 func (d *dealt) scale() (err error) {
-	o, prior := d.options.Data, d.data.RowsOf(d.roles, dataset.Prior)
+	o := d.options.Data
+	prior := d.data.RowsOf(d.roles, dataset.Prior)
 	if o.Classes != nil {
 		y, err := d.data.SortedTargets(prior)
-		if n := len(y); err != nil || n > 0 && y[0] == y[n-1] {
+		if n := len(y); err != nil || (n > 0 && y[0] == y[n-1]) {
 			return cmp.Or(err, fmt.Errorf("%s: all %d prior rows have the label %s of %s: nothing to learn; use more "+
 				"prior rows", d.data.Source, n, spelling.Quote(o.Classes[int(y[0])]), cautious.Name(o.Target)))
 		}
@@ -311,7 +312,8 @@ func (d *dealt) take(role dataset.Role) (s share, err error) {
 	// file.
 	const block = 4096
 	inFile := d.data.Scaled(slices.Sorted(slices.Values(s.rows.Numbers)), d.scaling)
-	x, y := make([]float64, block*d.data.Cols), make([]float64, block)
+	x := make([]float64, block*d.data.Cols)
+	y := make([]float64, block)
 	for i := 0; i < len(s.y); i += block {
 		n := min(block, len(s.y)-i)
 		if err := inFile.Block(i, n, x[:n*d.data.Cols], y[:n]); err != nil {
@@ -323,7 +325,8 @@ func (d *dealt) take(role dataset.Role) (s share, err error) {
 
 // choose returns the share of some rows, given by their positions in s.
 func (s share) choose(rows []int) share {
-	numbers, y := make([]int, len(rows)), make([]float64, len(rows))
+	numbers := make([]int, len(rows))
+	y := make([]float64, len(rows))
 	for i, row := range slices.Sorted(slices.Values(rows)) {
 		numbers[i], y[i] = s.rows.Numbers[row], s.y[row]
 	}

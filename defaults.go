@@ -39,7 +39,8 @@ const exactSites = 4000
 // counts returns the numbers of test, calibration and prior rows for a table with the given number of rows.
 func (o Options) counts(rows int) (test, calibration, prior int) {
 	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
-	test, calibration = of(o.Data.TestFraction, rows), of(o.Promise.Calibration, rows)
+	test = of(o.Data.TestFraction, rows)
+	calibration = of(o.Promise.Calibration, rows)
 	switch left := rows - test - calibration; {
 	case o.Prior.Share > 0:
 		prior = of(o.Prior.Share, left)
@@ -92,12 +93,13 @@ func (o Options) chooseMethod(rows int) Options {
 		o.Method.Solver == posterior.ByNearest) {
 		o.Method.Name = method.EvidenceName // only the evidence has these options
 	}
-	if o.Method.Name != "" || o.Prior.Kind != "" && !o.informed() || o.Prior.Kind == "" && o.speaksOfGrid() {
+	if o.Method.Name != "" || (o.Prior.Kind != "" && !o.informed()) || (o.Prior.Kind == "" && o.speaksOfGrid()) {
 		return o
 	}
 	with := o
 	with.spare = o.spares()
-	with.Prior.Kind, with.Method.Name = "informed", method.EvidenceName
+	with.Prior.Kind = "informed"
+	with.Method.Name = method.EvidenceName
 	_, _, prior := with.counts(rows)
 	switch {
 	case o.Method.Inducing > 0 || o.Method.ByRule():

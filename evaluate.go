@@ -87,12 +87,13 @@ func (p *plan) evidenceBounds(d method.Diagnostics, x []float64) (*EvidenceBound
 // inducing inputs, for a posterior learnt from an informed prior, and if d isn't the model's data.
 func (m *Model) BoundEvidence(d *dataset.Data) (bounds *EvidenceBounds, err error) {
 	defer matrix.Ended(&err)
-	q, role := m.Trained(), dataset.Certified
+	q := m.Trained()
+	role := dataset.Certified
 	if m.Terms.Fixed {
 		role = dataset.Prior
 	}
 	own, err := m.MadeFrom(d)
-	if err != nil || !own || q.Inducing() == 0 || m.Terms.Informed && !m.Terms.Fixed {
+	if err != nil || !own || q.Inducing() == 0 || (m.Terms.Informed && !m.Terms.Fixed) {
 		return nil, err
 	}
 	roles, err := m.RolesOf(d)
@@ -169,7 +170,8 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Optio
 	if err != nil {
 		return nil, err
 	}
-	f, at := p.families[0], x // x as the problem orders it
+	f := p.families[0]
+	at := x // x as the problem orders it
 	way := p.method()
 	if params.Posterior != nil && !p.choice.Kind().FreeForm {
 		way = p.choice.FreeUp(params.NoiseVariance)
@@ -197,7 +199,8 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Optio
 		return nil, err
 	}
 	d = problem.Diagnostics()
-	e.Jitter, e.StandardError = d.Jitter, d.StandardError
+	e.Jitter = d.Jitter
+	e.StandardError = d.StandardError
 	if errors := d.GradientErrors; errors != nil {
 		e.GradientError = &Gradient{LogNoiseVariance: &errors[f.gridParams()]}
 		e.GradientError.of(f.kernel, &errors)
@@ -218,7 +221,8 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Optio
 		e.CertificateReason = err.Error()
 		return e, nil
 	}
-	e.Certificate, e.CertificateReason = m.Certificate, m.CertificateReason
+	e.Certificate = m.Certificate
+	e.CertificateReason = m.CertificateReason
 	return e, nil
 }
 
@@ -274,7 +278,8 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 
 // differentiate fills in the gradient. free isn't nil if q is a parameter.
 func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at, gradient []float64, params *Params) {
-	nk, g := len(f.kernel.Params()), f.gridParams()
+	nk := len(f.kernel.Params())
+	g := f.gridParams()
 	var d objective.FreeFormParts
 	if free != nil {
 		d = free.Split(gradient)
@@ -330,7 +335,8 @@ func startFree(free *objective.FreeFormProblem, f family, x []float64, given *Fr
 	if err != nil {
 		return nil, err
 	}
-	nk, g := len(f.kernel.Params()), f.gridParams()
+	nk := len(f.kernel.Params())
+	g := f.gridParams()
 	full := make([]float64, free.Dim())
 	at := free.Split(full)
 	copy(at.Theta, x[:nk])

@@ -23,7 +23,8 @@ import (
 
 // found returns what a person should know about the best run of a problem.
 func (p *plan) found(problem method.Problem, best run) (found finding.List) {
-	x, names := best.result.X, problem.Names()
+	x := best.result.X
+	names := problem.Names()
 	box := problem.Box(x)
 	var at []int
 	for _, i := range best.result.AtBound {
@@ -81,7 +82,7 @@ func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Proble
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
-	if p.trainsByCG() || p.given && p.choice.Solver == posterior.ByCholesky {
+	if p.trainsByCG() || (p.given && p.choice.Solver == posterior.ByCholesky) {
 		// An estimate is computed again, with an anchor at the point where training ended.
 		again := p.problem(ctx, c, f)
 		if m.Training.ObjectiveValue, err = again.Evaluate(best.result.X, nil); err != nil {
@@ -117,7 +118,8 @@ func (d *dealt) score(m *model.Model) (err error) {
 
 // describe makes a model of a posterior. The model keeps the options, the roles and what was found already.
 func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (m *model.Model, err error) {
-	o, own := d.options, *q
+	o := d.options
+	own := *q
 	q = &own
 	if q.Monotone, err = model.MonotoneOf(d.data.ScaledOf(d.roles, dataset.Prior, d.scaling), d.monotone); err != nil {
 		return nil, err
@@ -157,7 +159,8 @@ func (d *dealt) near(q *posterior.Posterior) (found finding.List) {
 	columns, sizes := d.data.Blocks()
 	for k, name := range columns {
 		if j := slices.Index(d.data.Inputs, name); j >= 0 {
-			x, c := linalg.New(2, d.data.Cols), linalg.New(2, 2)
+			x := linalg.New(2, d.data.Cols)
+			c := linalg.New(2, 2)
 			x.Set(1, j, sizes[k]/d.scaling.InputScale[j])
 			q.Kernel.Cov(q.Theta, x, x, c)
 			if rho := c.At(0, 1) / math.Sqrt(c.At(0, 0)*c.At(1, 1)); rho > much {
@@ -210,9 +213,11 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found find
 		} else if !errors.Is(err, pacbayes.ErrTooFewRows) {
 			return nil, err
 		}
-		n, what := m.Counts[dataset.Certified], "rows"
+		n := m.Counts[dataset.Certified]
+		what := "rows"
 		if m.Group != "" {
-			n, what = m.Groups[dataset.Certified], "groups"
+			n = m.Groups[dataset.Certified]
+			what = "groups"
 		}
 		m.CertificateReason = fmt.Sprintf("%v, only %d: fit more %s, or leave more of them with a smaller prior-share or "+
 			"test-fraction", err, n, what)
@@ -238,17 +243,21 @@ func (p *plan) parameter(text string) (of parameter) {
 		if err != nil {
 			break
 		}
-		parts, text = append(parts, strconv.Itoa(n+1)), rest
+		parts = append(parts, strconv.Itoa(n+1))
+		text = rest
 	}
-	of.part, of.value = strings.Join(parts, "."), func(v float64) float64 { return v }
+	of.part = strings.Join(parts, ".")
+	of.value = func(v float64) float64 { return v }
 	text, isLog := strings.CutPrefix(text, "log_")
 	name, index, _ := strings.Cut(strings.TrimSuffix(text, "]"), "[")
 	if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= p.data.Cols {
-		text, of.input = name, p.data.Inputs[j-1]
+		text = name
+		of.input = p.data.Inputs[j-1]
 	}
 	switch of.name = strings.ReplaceAll(text, "_", " "); {
 	case of.name == lengthscale+"2":
-		of.name, of.value = lengthscale, func(v float64) float64 { return math.Exp(v / 2) }
+		of.name = lengthscale
+		of.value = func(v float64) float64 { return math.Exp(v / 2) }
 	case isLog:
 		of.value = math.Exp
 	}
@@ -272,7 +281,8 @@ func (p *plan) about(names []string, at []int,
 			return g.kind == k && g.of.part == of.part && g.of.name == of.name && slices.Equal(g.numbers, numbers)
 		})
 		if g < 0 {
-			g, groups = len(groups), append(groups, &group{k, of, []string{}, numbers})
+			g = len(groups)
+			groups = append(groups, &group{k, of, []string{}, numbers})
 		}
 		if of.input != "" {
 			groups[g].inputs = append(groups[g].inputs, of.input)

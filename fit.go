@@ -67,7 +67,9 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err
 		}
 	}
 	if table.Ranks().Rank() > 0 {
-		o.Run.Progress, o.Run.Predicting, o.Run.Save = nil, nil, nil
+		o.Run.Progress = nil
+		o.Run.Predicting = nil
+		o.Run.Save = nil
 	}
 	ctx, over := during(ctx, o.Run.Predicting)
 	defer over()
@@ -208,7 +210,8 @@ func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, erro
 }
 
 func planned(ctx context.Context, table *dataset.Table, o Options) (Declaration, error) {
-	o.Run.Declared, o.Run.Declaration = "", nil
+	o.Run.Declared = ""
+	o.Run.Declaration = nil
 	plan, err := Decide(ctx, table, o)
 	return Declaration{declarationVersion, plan}, err
 }
@@ -224,7 +227,9 @@ func Declared(declaration []byte) (o Options, err error) {
 		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
 	}
 	o.Method = o.Method.FromFile()
-	o.Run.Declared, o.Run.Declaration, o.kept = hashOf(declaration), declaration, true
+	o.Run.Declared = hashOf(declaration)
+	o.Run.Declaration = declaration
+	o.kept = true
 	return o, nil
 }
 
@@ -282,7 +287,8 @@ func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declara
 	if err != nil {
 		return err
 	}
-	said, same := compact(declaration), bytes.Equal(translated(d.Plan.Options), compact(own.Plan.Options))
+	said := compact(declaration)
+	same := bytes.Equal(translated(d.Plan.Options), compact(own.Plan.Options))
 	if same {
 		own.Plan.Options = d.Plan.Options
 	}

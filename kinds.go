@@ -22,11 +22,11 @@ const looksLikeKinds = 20
 func (o Options) Kinds(table *dataset.Table) (*dataset.Table, Options, error) {
 	d := o.Data
 	if text := table.IsText(d.Target); d.Beside != nil || d.Classes != nil || d.Censored != "" || o.kept ||
-		!o.labels() && (o.Kernel.Noise != "" || !text) {
+		(!o.labels() && (o.Kernel.Noise != "" || !text)) {
 		return table, o, nil
 	}
 	classes, err := table.Classes(d.Target)
-	if err != nil || len(classes) <= 2 || len(classes) > looksLikeKinds && !o.labels() {
+	if err != nil || len(classes) <= 2 || (len(classes) > looksLikeKinds && !o.labels()) {
 		return table, o, err
 	}
 	k := &dataset.Kinds{Column: d.Target, Labels: classes}

@@ -66,7 +66,8 @@ func (r *labelReader) copies() (int, error) {
 		times[sha256.Sum256(row)]++
 		return nil
 	})
-	copied, rows := 0, 0
+	copied := 0
+	rows := 0
 	for _, n := range times {
 		rows += n
 		copied = divisor(copied, n)
@@ -378,7 +379,8 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 	for j, name := range r.table.Names {
 		if class, is := strings.CutPrefix(name, r.o.Probabilities); is && class != "" && name != r.o.Target &&
 			name != r.o.Prediction {
-			columns, classes = append(columns, j), append(classes, class)
+			columns = append(columns, j)
+			classes = append(classes, class)
 		}
 	}
 	if len(columns) < 2 {
@@ -397,7 +399,8 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 				r.o.Probabilities, spelling.Quote(class), spelling.Quoted(given, 10))
 		}
 	}
-	l.Classes, r.unknown = slices.Concat(given, unknown), len(unknown)
+	l.Classes = slices.Concat(given, unknown)
+	r.unknown = len(unknown)
 	for k, j := range columns {
 		cells, err := r.numbers("probabilities", r.table.Names[j])
 		if err != nil {

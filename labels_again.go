@@ -149,7 +149,7 @@ func differ(at string, said, is any, but ...string) error {
 		}
 	case float64:
 		v, number := said.(float64)
-		if number && (v == is || is != math.Trunc(is) && math.Abs(v-is) <= rounding*math.Abs(is)) {
+		if number && (v == is || (is != math.Trunc(is) && math.Abs(v-is) <= rounding*math.Abs(is))) {
 			return nil
 		}
 	default:

@@ -79,7 +79,9 @@ func declared(v float64) string { return cautious.Digits(100*v, 12) + " %" }
 
 // mean returns a statement about all rows in words.
 func (p *CertifiedLabels) mean(s pacbayes.LabelStatement) string {
-	about, bound, here := "", percentUp(s.Bound), percent(s.Mean)
+	about := ""
+	bound := percentUp(s.Bound)
+	here := percent(s.Mean)
 	number := func() {
 		bound, here = fmt.Sprintf("%.4g", cautious.RoundUp(s.Bound/10, 5)*10), fmt.Sprintf("%.4g", s.Mean)
 	}
@@ -150,7 +152,8 @@ func (p *CertifiedLabels) answers(s *pacbayes.Selective) string {
 }
 
 func (p *CertifiedLabels) detects(d *pacbayes.Detection) string {
-	class, wanted := spelling.Quote(d.Positive), declared(d.Recall)
+	class := spelling.Quote(d.Positive)
+	wanted := declared(d.Recall)
 	if d.Reason != "" {
 		return fmt.Sprintf("no threshold is guaranteed to detect %s of the rows of class %s: %s.", wanted, class,
 			d.Reason)

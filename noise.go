@@ -133,7 +133,8 @@ func (p noiseProblem) heldOut(ctx context.Context) (total float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		q.rows, q.spread = out, math.Inf(1) // only the density
+		q.rows = out
+		q.spread = math.Inf(1) // only the density
 		value, _ := q.Evaluate(x, nil)
 		total += value
 	}
@@ -178,12 +179,15 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 		return nil, 0, err
 	}
 	forms := noiseForms(option, x.Cols)
-	values, factors := make([]float64, len(forms)), make([]matrix.Dense, len(forms))
+	values := make([]float64, len(forms))
+	factors := make([]matrix.Dense, len(forms))
 	errs := make([]error, len(forms))
 	linalg.Parallel(len(forms), func(k int) {
-		p, f := base, forms[k]
+		p := base
+		f := forms[k]
 		if factors[k], errs[k] = f.factor(z); errs[k] == nil {
-			p.phi, p.spread = f.features(x, z, factors[k]), f.spread
+			p.phi = f.features(x, z, factors[k])
+			p.spread = f.spread
 			values[k], errs[k] = p.heldOut(ctx)
 		}
 	})
@@ -194,8 +198,10 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 	if option == noiseAuto && !(values[best] < constant-noiseGain) {
 		return nil, 0, nil
 	}
-	f, l := forms[best], factors[best]
-	base.phi, base.spread = f.features(x, z, l), f.spread
+	f := forms[best]
+	l := factors[best]
+	base.phi = f.features(x, z, l)
+	base.spread = f.spread
 	w, err := base.fit(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -245,7 +251,9 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 			return p, t, nil
 		}
 		if varying.Whole = whole; whole {
-			varying.Shift, varying.Low, varying.High = varying.Shift+c0, varying.Low+c0, varying.High+c0
+			varying.Shift = varying.Shift + c0
+			varying.Low = varying.Low + c0
+			varying.High = varying.High + c0
 			t.findings.Add(finding.NoiseVaries, math.Exp((varying.High-varying.Low)/2))
 			p, err = p.noisy(varying)
 			return p, t, err
@@ -267,7 +275,8 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 			}
 		}
 		if least := math.Log(model.LeastNoise) - best.result.X[best.family.gridParams()]; varying.Low < least {
-			varying.Low, varying.High = least, max(least,
+			varying.Low = least
+			varying.High = max(least,
 				varying.High) // the quietest rows have a variance that rounding leaves
 			if p, err = p.noisy(varying); err != nil {
 				return nil, t, err
@@ -285,7 +294,8 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 
 // noisy returns the plan for rows of this noise.
 func (p *plan) noisy(v *model.Varying) (_ *plan, err error) {
-	d, again := *p.dealt, *p
+	d := *p.dealt
+	again := *p
 	d.varying = v
 	again.share.dealt = &d
 	if v.Whole {
@@ -303,10 +313,12 @@ func (p *plan) noisy(v *model.Varying) (_ *plan, err error) {
 // f there. A sparse GP predicts each row from all rows.
 func (p *plan) errors(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []float64, err error) {
 	var errs []float64
-	rows, n := p.all, p.n
+	rows := p.all
+	n := p.n
 	if left, variance, ok := q.LeaveOneOut(rows.Y); ok {
 		for i, y := range rows.Y {
-			errs, v = append(errs, y-left[i]), append(v, max(variance[i]-q.NoiseOf(i), 0))
+			errs = append(errs, y-left[i])
+			v = append(v, max(variance[i]-q.NoiseOf(i), 0))
 		}
 	} else {
 		of := spread(n, noiseRows)
@@ -324,7 +336,8 @@ func (p *plan) errors(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []flo
 		rows = some
 	}
 	for i, e := range errs {
-		r2, mean = append(r2, e*e), append(mean, rows.Y[i]-e)
+		r2 = append(r2, e*e)
+		mean = append(mean, rows.Y[i]-e)
 	}
 	return rows.X, r2, mean, v, nil
 }

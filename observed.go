@@ -57,14 +57,17 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 		return nil, usage("%s: the errors are beyond the range of numbers: check %s's unit", table.Source,
 			cautious.Name(m.Target))
 	}
-	c, band := m.Certificate, m.Model
+	c := m.Certificate
+	band := m.Model
 	if c == nil || !c.Valid {
 		return o, nil
 	}
-	certified, within := c.MeanBound, within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
+	certified := c.MeanBound
+	within := within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		band.Terms.Loss = pacbayes.Loss{Kind: bandOf(p), Below: p.HalfWidth}
-		certified, within = p.Bound, promised(m, p)
+		certified = p.Bound
+		within = promised(m, p)
 	}
 	of, err := band.Outcomes(d, d.All())
 	if err != nil {
@@ -75,16 +78,22 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 	for _, loss := range of.Losses {
 		risk += loss / n
 	}
-	zeroOne, what, number, scale := band.Terms.Loss.IsZeroOne(), "the mean loss", "%.4f", 1.
+	zeroOne := band.Terms.Loss.IsZeroOne()
+	what := "the mean loss"
+	number := "%.4f"
+	scale := 1.
 	o.Promise = fmt.Sprintf("The mean loss is %.4f. The certificate allows at most %.4f.", risk, cautious.RoundUp(certified, 4))
 	if band.Terms.Loss.Kind == pacbayes.Asymmetric {
 		within = "the declared band"
 	}
 	if zeroOne {
-		what, number, scale = "the share of misses", "%.2f %%", 100
+		what = "the share of misses"
+		number = "%.2f %%"
+		scale = 100
 		miss := "miss: the target isn't within " + within
 		if m.Classes != nil {
-			what, miss = "the share of wrong labels", "are wrong labels"
+			what = "the share of wrong labels"
+			miss = "are wrong labels"
 		}
 		o.Promise = fmt.Sprintf("%.0f of %.0f predictions (%.2f %%) %s. The certificate allows at most %.2f %%.",
 			risk*n, n, 100*risk, miss, 100*cautious.RoundUp(certified, 4))

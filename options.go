@@ -163,7 +163,8 @@ func (k Kernel) ways() (columns []string, down []bool, err error) {
 		if way := text[at:]; way != ":up" && way != ":down" {
 			return nil, nil, fmt.Errorf("%.200q: want COLUMN:up or COLUMN:down", text)
 		}
-		columns, down = append(columns, text[:at]), append(down, text[at:] == ":down")
+		columns = append(columns, text[:at])
+		down = append(down, text[at:] == ":down")
 	}
 	return columns, down, nil
 }

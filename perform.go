@@ -33,7 +33,8 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 	}
 	if p.sited() != nil && p.n > sitedRows && !p.given {
 		some := *p
-		some.share, some.choice.Solver = p.choose(spread(p.n, sitedRows)), posterior.ByCholesky
+		some.share = p.choose(spread(p.n, sitedRows))
+		some.choice.Solver = posterior.ByCholesky
 		if some.all, err = gather(some.rows); err != nil {
 			return nil, trained{}, err
 		}
@@ -145,7 +146,8 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 		return nil, nil, err
 	}
 	if p.ordinal != nil {
-		own, q := *p.dealt, *p
+		own := *p.dealt
+		q := *p
 		own.ordinal, q.dealt = new(objective.Ordinal), &own
 		*own.ordinal, p = p.ordinal.With(t.best.result.X[t.best.family.gridParams()+1:]), &q
 	}
@@ -160,13 +162,15 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 	if o.learns() {
 		m, runs, err = p.fitPosterior(ctx, c, certified, prior, found)
 	} else if m, err = p.takePrior(prior, found); err == nil {
-		m.Training.ObjectiveValue, m.Training.Stopped = t.best.result.Value, t.best.result.Stopped
+		m.Training.ObjectiveValue = t.best.result.Value
+		m.Training.Stopped = t.best.result.Stopped
 	}
 	if err == nil {
 		p.speakOf(m, ties)
 	}
 	if err == nil && t.tried != nil { // keep the kernels that there was time for, as if they had been asked for
-		o.Kernel.Expression, o.Run.Restarts = strings.Join(t.tried, ","), p.restarts
+		o.Kernel.Expression = strings.Join(t.tried, ",")
+		o.Run.Restarts = p.restarts
 		m.Fitted, err = o.text()
 	}
 	return m, slices.Concat(t.all, runs), err
@@ -217,8 +221,9 @@ func (d *dealt) takePrior(prior *posterior.Posterior, found finding.List) (lowes
 		if err != nil {
 			return nil, err
 		}
-		if lowest == nil || m.Certificate != nil && m.Certificate.Bound < lowest.Certificate.Bound {
-			lowest, chosen = m, temper
+		if lowest == nil || (m.Certificate != nil && m.Certificate.Bound < lowest.Certificate.Bound) {
+			lowest = m
+			chosen = temper
 		}
 	}
 	if len(tempers) > 1 && lowest.Certificate != nil {

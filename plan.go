@@ -46,7 +46,8 @@ const (
 // already.
 func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 	p := &plan{stage: s, findings: slices.Clone(found)}
-	c, k := &p.choice, s.choice.Kind()
+	c := &p.choice
+	k := s.choice.Kind()
 	if c.Optimizer == "" {
 		c.Optimizer = "lbfgs"
 		if s.n > defaultFull {
@@ -54,7 +55,7 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 		}
 	}
 	if all := evaluating || !c.OnBatches(); all { // every step uses all rows
-		p.estimate = c.Estimable() && (c.Solver == posterior.ByCG || !evaluating && s.n > k.MaxRows)
+		p.estimate = c.Estimable() && (c.Solver == posterior.ByCG || (!evaluating && s.n > k.MaxRows))
 	}
 	p.chooseSize()
 	if err := p.chooseSolver(evaluating); err != nil {
@@ -94,8 +95,8 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 // its limit if a rule sets the number later.
 func (p *plan) chooseSize() {
 	c := &p.choice
-	if c.Inducing > 0 || !c.SparseOnly() && !c.ByRule() &&
-		(p.n <= defaultFull || c.Full() || c.Kind().Size == method.FullOnly) {
+	if c.Inducing > 0 || (!c.SparseOnly() && !c.ByRule() &&
+		(p.n <= defaultFull || c.Full() || c.Kind().Size == method.FullOnly)) {
 		return
 	}
 	c.Inducing = min(defaultInducing, (p.n+1)/2)
@@ -106,7 +107,8 @@ func (p *plan) chooseSize() {
 
 // checkSize refuses numbers of rows that the method can't use.
 func (p *plan) checkSize(evaluating bool) error {
-	c, k := p.choice, p.choice.Kind()
+	c := p.choice
+	k := p.choice.Kind()
 	switch all := !p.estimate && (evaluating || !c.OnBatches()); {
 	case c.Inducing > p.n:
 		return usage("inducing %d: there are only %d rows to train on", c.Inducing, p.n)
@@ -118,8 +120,8 @@ func (p *plan) checkSize(evaluating bool) error {
 	case p.estimate && !evaluating && c.Optimizer == "mma":
 		return usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, which lbfgs trains by; or "+
 			"train on batches (optimizer adam)", p.n)
-	case p.estimate && !evaluating && (c.Alpha != nil && *c.Alpha == 1 || c.AlphaBy == "cv" &&
-		slices.Contains(c.Grid(), 1)):
+	case p.estimate && !evaluating && ((c.Alpha != nil && *c.Alpha == 1) || (c.AlphaBy == "cv" &&
+		slices.Contains(c.Grid(), 1))):
 		return usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it is vfe, which takes any " +
 			"number of rows (objective vfe)")
 	}
@@ -129,7 +131,9 @@ func (p *plan) checkSize(evaluating bool) error {
 // chooseSolver decides how a full GP is solved. A sparse GP has no choice, except if α falls to 0 and it ends as a
 // full GP.
 func (p *plan) chooseSolver(evaluating bool) error {
-	c, k, n := &p.choice, p.choice.Kind(), p.n
+	c := &p.choice
+	k := p.choice.Kind()
+	n := p.n
 	if k.Local {
 		c.Solver = posterior.ByNearest // Bind's problem finds by how many rows
 		terms := method.MaxTerms
@@ -141,7 +145,7 @@ func (p *plan) chooseSolver(evaluating bool) error {
 		}
 		return nil
 	}
-	if c.Inducing > 0 && (!k.EndsFull || evaluating || c.Alpha != nil && *c.Alpha != 0) {
+	if c.Inducing > 0 && (!k.EndsFull || evaluating || (c.Alpha != nil && *c.Alpha != 0)) {
 		c.Solver = ""
 		return nil
 	}
@@ -150,7 +154,7 @@ func (p *plan) chooseSolver(evaluating bool) error {
 		switch {
 		case p.sited() != nil && n > exactSites:
 			c.Solver = posterior.ByNearest
-		case n <= autoFull || !k.Exact && !k.EndsFull:
+		case n <= autoFull || (!k.Exact && !k.EndsFull):
 			c.Solver = posterior.ByCholesky
 		case n <= maxIterative || trains:
 			c.Solver = posterior.ByCG
@@ -182,14 +186,17 @@ const keptRow = 16
 
 // afford reserves memory for the largest matrices before any work. A method takes more in all.
 func (p *plan) afford() error {
-	n, m := float64(p.n), float64(p.choice.Inducing)
+	n := float64(p.n)
+	m := float64(p.choice.Inducing)
 	what := fmt.Sprintf("a full GP of %d rows (the objective vfe, and evidence with --solver cg, need less)", p.n)
 	values := 3 * n * n // the covariances, their factor, the adjoints
 	switch {
 	case p.sparse():
-		what, values = fmt.Sprintf("a GP with %d inducing inputs", p.choice.Inducing), 4*m*m
+		what = fmt.Sprintf("a GP with %d inducing inputs", p.choice.Inducing)
+		values = 4 * m * m
 	case p.choice.Solver != posterior.ByCholesky:
-		what, values = fmt.Sprintf("a GP of %d rows", p.n), 0
+		what = fmt.Sprintf("a GP of %d rows", p.n)
+		values = 0
 	}
 	if p.choice.Kind().Local {
 		values = n * keptRow // a file takes the inputs (see gather)
@@ -211,7 +218,7 @@ func (p *plan) sparse() bool { return p.choice.Inducing > 0 }
 
 // trainsByCG says whether conjugate gradients evaluate the objective during training.
 func (p *plan) trainsByCG() bool {
-	return p.estimate || p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches()
+	return p.estimate || (p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches())
 }
 
 // method returns the way to train. A free-form posterior comes later.
@@ -289,12 +296,15 @@ func (p *plan) problem(ctx context.Context, c *checkpoints, f family) method.Pro
 // unseen returns inputs of rows that training didn't use, if there are any, and says which rows they are.
 func (p *plan) unseen() (x matrix.Dense, which string, err error) {
 	// Prior rows come first, since training didn't use them.
-	role, what := dataset.Prior, "prior"
+	role := dataset.Prior
+	what := "prior"
 	if p.roles.Count(role) == 0 {
-		role, what = dataset.Test, "test"
+		role = dataset.Test
+		what = "test"
 	}
 	if p.roles.Count(role) == 0 {
-		role, what = dataset.Certified, "training"
+		role = dataset.Certified
+		what = "training"
 	}
 	rows := p.roles.Rows(role)
 	rows = rows[:min(len(rows), excessRows)]

@@ -54,7 +54,8 @@ func (m *Model) Predict(ctx context.Context, table *dataset.Table, o PredictOpti
 	if err != nil {
 		return nil, err
 	}
-	mean, variance := make([]float64, x.Rows), make([]float64, x.Rows)
+	mean := make([]float64, x.Rows)
+	variance := make([]float64, x.Rows)
 	m.Posterior.Latent(x, mean, nil)
 	solve := iterations(o.Progress)
 	solve.Tolerance = 1e-4
@@ -97,7 +98,8 @@ func (m *Model) PredictionFindings(table *dataset.Table, ps []model.Prediction) 
 	if err != nil {
 		return nil, err
 	}
-	outside, unsquared := 0, 0
+	outside := 0
+	unsquared := 0
 	for _, p := range ps {
 		if p.OutOfRange() {
 			unsquared++
@@ -192,7 +194,7 @@ func (m *Model) Covariance(ctx context.Context, table *dataset.Table) (cov matri
 		for j, v := range cov.Row(i) {
 			cov.Row(i)[j] = v * scale * scale
 		}
-		if !linalg.Finite(cov.Row(i)) || cov.At(i, i) == 0 && m.Scaling.RawSD(scaled) > 0 {
+		if !linalg.Finite(cov.Row(i)) || (cov.At(i, i) == 0 && m.Scaling.RawSD(scaled) > 0) {
 			return matrix.Dense{}, fmt.Errorf("%s: %s: its covariances leave the range of float64: ask for samples, or fit "+
 				"the target in another unit", table.Source, table.Where(i))
 		}
@@ -285,19 +287,28 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 // promise, or the width of a curve that Headline names, or else of the declared ε. If a prediction is at most ε below or ε' above the target, the target is at most
 // ε above or ε' below the prediction.
 func band(m *Model) (of func(model.Prediction) Interval, err error) {
-	c, kind, width, raw := m.Certificate, pacbayes.Band, 0., 0.
+	c := m.Certificate
+	kind := pacbayes.Band
+	width := 0.
+	raw := 0.
 	switch {
 	case c == nil || !c.Valid:
 		return nil, fmt.Errorf("band: the model has no certificate")
 	case c.Loss == pacbayes.Label:
 		return nil, fmt.Errorf("band: the certificate is about labels, which have no widths: leave these intervals out")
 	case c.Promise != nil && c.Promise.HalfWidth > 0:
-		kind, width, raw = bandOf(c.Promise), c.Promise.HalfWidth, c.Promise.HalfWidthRaw
+		kind = bandOf(c.Promise)
+		width = c.Promise.HalfWidth
+		raw = c.Promise.HalfWidthRaw
 	case c.Curve != nil && len(c.Curve.Points) > 0:
 		p := Foremost(c)
-		kind, width, raw = c.Loss, p.HalfWidth, p.HalfWidthRaw
+		kind = c.Loss
+		width = p.HalfWidth
+		raw = p.HalfWidthRaw
 	case c.MeanBound < 1:
-		kind, width, raw = c.Loss, c.Epsilon, c.EpsilonRaw
+		kind = c.Loss
+		width = c.Epsilon
+		raw = c.EpsilonRaw
 	default:
 		kind = ""
 	}
@@ -350,7 +361,8 @@ func FewRowKinds() []string { return []string{"full", "jackknife"} }
 func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, o IntervalOptions) (all []Interval,
 	err error) {
 	defer matrix.Ended(&err)
-	kind, level := o.Kind, cmp.Or(o.Level, 0.95)
+	kind := o.Kind
+	level := cmp.Or(o.Level, 0.95)
 	switch {
 	case !slices.Contains(FewRowKinds(), kind):
 		return nil, usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds(), ", "))

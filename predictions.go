@@ -90,7 +90,7 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 			"epsilon-units %s: of predictions ε is in the target's own units, raw: its "+
 				"standard deviation would be one of the rows that are certified", promise.Units),
 		faults.If(promise.Share > 0 || promise.Calibration > 0 ||
-			promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct,
+			(promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct),
 			"promise, calibration-fraction and mean-bound: of predictions there is one "+
 				"hold-out bound"),
 		faults.If(promise.Loss == string(pacbayes.Scaled),

@@ -31,7 +31,8 @@ func quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Give
 	if err != nil {
 		return g, err
 	}
-	mean, rows := kernel.LinearMean{}, spread(x.Rows, quickRows)
+	mean := kernel.LinearMean{}
+	rows := spread(x.Rows, quickRows)
 	some := objective.Memory{X: linalg.New(len(rows), x.Cols).Until(ctx), Y: make([]float64, len(rows))}
 	if err := (objective.Memory{X: x, Y: y}).Pick(rows, some.X.Data, some.Y); err != nil {
 		return g, err

@@ -123,7 +123,8 @@ func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)
 	case within.Err() != nil:
 		r.known.Refit = fmt.Sprintf("fitting again was stopped after %v (with --refit, certify goes on)", longest)
 	case err != nil && differs == "":
-		r.known.Refit, r.known.Differs = fmt.Sprintf("fitting again failed: %v", err), true
+		r.known.Refit = fmt.Sprintf("fitting again failed: %v", err)
+		r.known.Differs = true
 	default:
 		return err
 	}

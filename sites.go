@@ -59,10 +59,12 @@ func (s sites) first(rows objective.Memory) objective.Memory {
 
 // next returns rows with the sites of the given moments of f, and how much a site changed: a factor of its variance.
 func (s sites) next(rows objective.Memory, mean, variance []float64, noise float64) (objective.Memory, float64) {
-	was, change := rows, 1.
+	was := rows
+	change := 1.
 	if s.limited.Side != nil {
 		next := s.limited.Update(objective.Sites{Y: rows.Y, Known: rows.PerRow.Known}, mean, variance, noise)
-		rows.Y, rows.PerRow.Known = next.Y, next.Known
+		rows.Y = next.Y
+		rows.PerRow.Known = next.Known
 		for i, y := range rows.Y { // a wide site matters little
 			wide := max(variance[i], noise) / (noise + min(rows.PerRow.Known[i], was.PerRow.Known[i]))
 			change = max(change, 1+wide*math.Abs(y-was.Y[i])/math.Sqrt(noise+was.PerRow.Known[i]))
@@ -83,10 +85,13 @@ func (s sites) settle(ctx context.Context, g posterior.Given, rows objective.Mem
 	err error) {
 	defer matrix.Ended(&err)
 	n := rows.X.Rows
-	mean, variance := make([]float64, n), make([]float64, n)
+	mean := make([]float64, n)
+	variance := make([]float64, n)
 	change = 1
 	for range updatesPerRound {
-		g.X, g.Y, g.PerRow = rows.X, rows.Y, rows.PerRow
+		g.X = rows.X
+		g.Y = rows.Y
+		g.PerRow = rows.PerRow
 		var q *posterior.Posterior
 		if n <= defaultFull {
 			if q, err = posterior.NewExact(g); err != nil {
@@ -121,7 +126,8 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 		return nil, t, err
 	}
 	for round := 1; ; round++ {
-		f, next := t.best.family, q
+		f := t.best.family
+		next := q
 		var change float64
 		if next.all, change, err = s.settle(ctx, gpAt(f.kernel, f.mean, t.best.result.X), q.all); err != nil {
 			return nil, t, err
@@ -142,7 +148,9 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 		if err := ctx.Err(); err != nil {
 			return nil, t, err
 		}
-		t.all, t.best, q = append(t.all, best), best, next
+		t.all = append(t.all, best)
+		t.best = best
+		q = next
 	}
 	count := func(is func(i int) bool) (n int) {
 		for i := range p.n {
@@ -175,7 +183,8 @@ func (d *dealt) seeing(ctx context.Context) (*dealt, error) {
 // choose it, and if it gains more than the transform. x has parameters of a rough GP of Gaussian noise, if they are
 // known.
 func (d *dealt) noisy(ctx context.Context, seen *dealt, gain float64, x []float64) (*dealt, error) {
-	o, with := d.options, *seen
+	o := d.options
+	with := *seen
 	if auto := o.Kernel.Noise == "" && !o.kept; !auto {
 		return seen, nil
 	}
@@ -191,7 +200,8 @@ func (d *dealt) noisy(ctx context.Context, seen *dealt, gain float64, x []float6
 	}
 	if with.options.Kernel.Noise = ""; more > gain {
 		with = *d
-		with.options.Data.Transform, with.options.Kernel.Noise = o.Data.Transform, objective.StudentName
+		with.options.Data.Transform = o.Data.Transform
+		with.options.Kernel.Noise = objective.StudentName
 		with.findings = slices.Clone(d.findings)
 		with.findings.Add(finding.StudentChosen, more)
 	}
@@ -226,7 +236,8 @@ func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err 
 		return 0, ctx.Err()
 	}
 	mean, variance, _ := q.LeaveOneOut(few.Y)
-	z, squares := make([]float64, n), 0.
+	z := make([]float64, n)
+	squares := 0.
 	for i, y := range few.Y {
 		z[i] = (y - mean[i]) / math.Sqrt(variance[i])
 		squares += z[i] * z[i] / float64(n)
@@ -257,7 +268,8 @@ func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err 
 		gain += objective.Student{}.LogPredictive(y, robust[i], v, g.Noise) -
 			objective.GaussianNoise{}.LogPredictive(y, mean[i], 0, variance[i])
 		more := (y-robust[i])*(y-robust[i]) - (y-mean[i])*(y-mean[i])
-		worse, spread = worse+more, spread+more*more
+		worse = worse + more
+		spread = spread + more*more
 	}
 	if gain < noiseNats || !(worse <= math.Sqrt(spread-worse*worse/float64(n))) {
 		return 0, nil
@@ -286,21 +298,25 @@ func (d *dealt) rough(ctx context.Context, s sites, few objective.Memory) (g pos
 			return g, err
 		}
 	}
-	g.X, g.Y, g.PerRow = few.X, few.Y, few.PerRow
+	g.X = few.X
+	g.Y = few.Y
+	g.PerRow = few.PerRow
 	return g, nil
 }
 
 // firstSites returns all rows with sites to start from, by a rough GP of some of them.
 func (p *plan) firstSites(ctx context.Context, s sites) (objective.Memory, error) {
 	n := min(p.n, transformRows)
-	few, of := objective.Memory{X: p.all.X.Like(n, p.all.X.Cols), Y: make([]float64, n)}, s
+	few := objective.Memory{X: p.all.X.Like(n, p.all.X.Cols), Y: make([]float64, n)}
+	of := s
 	of.limited = objective.Limited{}
 	for i := range n {
 		row := i * p.n / n
 		copy(few.X.Row(i), p.all.X.Row(row))
 		few.Y[i] = p.all.Y[row]
 		if s.limited.Side != nil {
-			of.limited.Side, of.limited.Limit = append(of.limited.Side, s.limited.Side[row]), few.Y
+			of.limited.Side = append(of.limited.Side, s.limited.Side[row])
+			of.limited.Limit = few.Y
 		}
 	}
 	g, err := p.rough(ctx, of, few)
@@ -316,7 +332,8 @@ func (p *plan) firstSites(ctx context.Context, s sites) (objective.Memory, error
 	if err != nil {
 		return all, err
 	}
-	mean, variance := make([]float64, p.n), make([]float64, p.n)
+	mean := make([]float64, p.n)
+	variance := make([]float64, p.n)
 	q.Latent(all.X, mean, variance)
 	if s.limited.Side == nil {
 		all, _ = s.next(all, mean, variance, g.Noise)

@@ -72,7 +72,8 @@ func (o Options) small(units int) (share float64) {
 func (o Options) everyWidth(units int) bool {
 	test, calibration, prior := o.counts(units)
 	o.Promise.Curve = true
-	t, certified := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1), units-test-calibration-prior
+	t := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1)
+	certified := units - test - calibration - prior
 	return o.open && o.Data.Group == "" && o.Data.Split != "last" && o.Data.Scaling != dataset.AllRows &&
 		certified >= pacbayes.MinRows && t.CheckRoute() == nil && t.LeastBound(certified) <= leastSaid
 }

@@ -38,7 +38,7 @@ func (o Options) families(inputs []kernel.Input) (fs []family) {
 	mean, _ := model.MeanOf(k.Mean, dim)
 	for _, expression := range k.expressions(o.auto(dim)) {
 		for _, ard := range []bool{false, true} {
-			if ard && k.ARD == "off" || !ard && k.ARD == "on" {
+			if (ard && k.ARD == "off") || (!ard && k.ARD == "on") {
 				continue
 			}
 			parsed, err := kernel.Parse(expression, dim, ard, inputs...)
@@ -109,13 +109,15 @@ func (o Options) possible(inputs []kernel.Input) []family {
 func (o Options) further(best family, inputs []kernel.Input, rows int) (fs []family) {
 	expressions := kernel.Split(o.Kernel.Expression)
 	if !slices.Contains(expressions, autoKernel) || !o.choosesFreely() ||
-		o.sited() != nil && o.Kernel.Noise != objective.StudentName {
+		(o.sited() != nil && o.Kernel.Noise != objective.StudentName) {
 		return nil
 	}
 	ard := strings.Contains(best.name, ardName(""))
 	add := func(expression string, doubt float64) {
 		f := best
-		f.name, f.of, f.doubt = strings.Replace(best.name, best.of, expression, 1), expression, doubt
+		f.name = strings.Replace(best.name, best.of, expression, 1)
+		f.of = expression
+		f.doubt = doubt
 		f.kernel, _ = kernel.Parse(expression, len(inputs), ard, inputs...)
 		if !slices.Contains(expressions, expression) {
 			fs = append(fs, f)
@@ -167,7 +169,8 @@ func (f family) mix(t *pacbayes.Terms, tied int) {
 	if d := len(f.inputLengthscales()); d > 1 {
 		t.Structures = maxTied + 1
 		if tied > 0 {
-			t.Lengthscales, t.Tied = d, tied
+			t.Lengthscales = d
+			t.Tied = tied
 			t.Params -= d - tied
 		}
 	}
@@ -176,7 +179,8 @@ func (f family) mix(t *pacbayes.Terms, tied int) {
 // coarser returns the family on another grid, with tied different lengthscales. If held, its parameters stay where
 // training starts.
 func (f family) coarser(grid pacbayes.Grid, tied int, held bool) family {
-	f.terms.Grid, f.held = grid, held
+	f.terms.Grid = grid
+	f.held = held
 	f.mix(&f.terms, tied)
 	return f
 }
@@ -191,7 +195,8 @@ func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
 // choose.
 func (d *dealt) terms(f family, choices int) pacbayes.Terms {
 	t := d.options.priorTerms(f, choices, d.scaling)
-	t.PriorRows, t.Encoded = d.roles.Count(dataset.Prior), d.data.Encoding != nil
+	t.PriorRows = d.roles.Count(dataset.Prior)
+	t.Encoded = d.data.Encoding != nil
 	return t
 }
 
@@ -203,7 +208,8 @@ func (o Options) priorTerms(f family, choices int, s dataset.Scaling) pacbayes.T
 	if !t.Informed { // an informed prior isn't rounded to a grid
 		t.Params = f.gridParams()
 	}
-	t.Group, t.Backtest = o.Data.Group, o.Data.Split == "last"
+	t.Group = o.Data.Group
+	t.Backtest = o.Data.Split == "last"
 	t.Copies = o.Data.Reading.Distinct || o.Data.Group == dataset.EqualRows
 	if o.Prior.Mixed {
 		f.mix(&t, 0)
@@ -243,11 +249,12 @@ func (d *dealt) posteriorStage(certified share, priors []family, m int) stage {
 // Other methods keep the model's kernel, and start where the model's training ended.
 func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	s, err := d.priorStage()
-	if err != nil || !s.choice.OnBatches() && s.choice.Kind().Exact {
+	if err != nil || (!s.choice.OnBatches() && s.choice.Kind().Exact) {
 		return s, err
 	}
 	at := m.Trained()
-	s.init, s.restarts = &Params{Kernel: at.Kernel.Spec(at.Theta), NoiseVariance: at.Noise}, 1
+	s.init = &Params{Kernel: at.Kernel.Spec(at.Theta), NoiseVariance: at.Noise}
+	s.restarts = 1
 	if b := at.Beta; len(b) > 0 {
 		s.init.Mean = &MeanParams{Constant: b[0], Linear: b[1:]}
 	}

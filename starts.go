@@ -43,7 +43,9 @@ const (
 // the least M that Theorem 2 needs, if the inputs are Gaussian and independent. With a Matérn kernel and one input it
 // is N^{1/r}, with which the bound doesn't grow with N. The spread of the inputs is taken from the rows x.
 func (p *plan) theoryInducing(x linalg.Matrix) error {
-	n, limit, expression := p.n, p.choice.Inducing, p.options.Kernel.Expression
+	n := p.n
+	limit := p.choice.Inducing
+	expression := p.options.Kernel.Expression
 	if expression != "se" {
 		if p.data.Cols > 1 {
 			return usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", expression,
@@ -64,7 +66,8 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 		return err
 	}
 	square = sum[0]
-	lengths, spread := slices.Repeat([]float64{math.Sqrt(float64(x.Cols))}, x.Cols), make([]float64, x.Cols)
+	lengths := slices.Repeat([]float64{math.Sqrt(float64(x.Cols))}, x.Cols)
+	spread := make([]float64, x.Cols)
 	for j := range x.Cols {
 		var mean float64
 		for i := range x.Rows {
@@ -96,7 +99,9 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 // chooseInducing sets the inducing inputs that training starts from. A choice that needs a kernel takes the family's
 // kernel at the second starting point.
 func (p *plan) chooseInducing() error {
-	f, c, seed := p.families[0], &p.choice, p.options.Run.Seed
+	f := p.families[0]
+	c := &p.choice
+	seed := p.options.Run.Seed
 	rng := rand.New(rand.NewPCG(seed, 0x696e6475))
 	theta := make([]float64, len(f.kernel.Params()))
 	for i, q := range f.kernel.Params() {
@@ -143,7 +148,8 @@ func (p *plan) chooseInducing() error {
 	if err != nil {
 		return err
 	}
-	p.z, c.Inducing = set.Z, set.Z.Rows
+	p.z = set.Z
+	c.Inducing = set.Z.Rows
 	return nil
 }
 
@@ -160,7 +166,8 @@ func (p *plan) sample(seed uint64) *dataset.Scaled {
 	p.findings.Add(finding.InducingSample, sampleRows, p.n)
 	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
 	drawn := p.data.Scaled(nil, p.scaling)
-	own, count := 0, 0
+	own := 0
+	count := 0
 	for i := range p.n {
 		here := own < len(p.rows.Numbers) && p.rows.Place(own) == i
 		if rng.IntN(p.n-i) < sampleRows-count {

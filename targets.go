@@ -97,7 +97,9 @@ func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Opti
 	)); err != nil {
 		return nil, shared, err
 	}
-	o.Run.Save, o.Data.Beside, o.Data.Target = nil, targets, targets[0]
+	o.Run.Save = nil
+	o.Data.Beside = targets
+	o.Data.Target = targets[0]
 	resolved, err := o.resolve(table.Rows)
 	if err != nil {
 		return nil, shared, err
@@ -113,7 +115,8 @@ func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Opti
 	}
 	for _, name := range targets {
 		own := o
-		own.Data.Target, own.Promise.Delta = name, shared.Delta/float64(shared.Parts)
+		own.Data.Target = name
+		own.Promise.Delta = shared.Delta / float64(shared.Parts)
 		each = append(each, own)
 	}
 	return each, shared, nil
@@ -147,7 +150,8 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 	if err != nil {
 		return err
 	}
-	said, differs := t.Together, "its reason"
+	said := t.Together
+	differs := "its reason"
 	switch a, b := again.Certificate, said.Certificate; {
 	case (a == nil) != (b == nil):
 		differs = "whether there is one"
@@ -174,7 +178,8 @@ func (t *Targets) Sentence() string {
 	if len(t.Models) == 1 {
 		return ""
 	}
-	first, c := t.Model(0), t.Together.Certificate
+	first := t.Model(0)
+	c := t.Together.Certificate
 	names := make([]string, len(t.Models))
 	certified := 0
 	for i, m := range t.Models {
@@ -240,12 +245,15 @@ func (t *Targets) Classes() []string {
 
 // kindSentence says what holds for the labels, and for each class against the others.
 func (t *Targets) kindSentence() string {
-	first, c := t.Model(0), t.Together.Certificate
+	first := t.Model(0)
+	c := t.Together.Certificate
 	column := cautious.Name(first.Kinds.Column)
 	said := confidence(t.Together.Delta, "certified", first.Group)
-	before, after := "all of these hold together:\n  ", ""
+	before := "all of these hold together:\n  "
+	after := ""
 	if t.Together.Parts == 1 {
-		before, after = "", "\nEach of these holds by itself at that confidence, not together with another:"
+		before = ""
+		after = "\nEach of these holds by itself at that confidence, not together with another:"
 	}
 	said += before + fmt.Sprintf("at most %s of further %s get a wrong label of %s; it is %s on the %d certified rows",
 		percentUp(c.MeanBound), t.Population(), column, percent(c.EmpiricalRisk), c.Rows) + after

@@ -59,7 +59,10 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Units: t.Units, Rows: t.Rows,
 			Alike: t.Alike, Apart: t.Apart}
 		if look.Widths != nil {
-			said.Known, said.New, said.Low, said.High = &t.Same[0], &t.New[0], &t.Middle[0][0], &t.Middle[0][1]
+			said.Known = &t.Same[0]
+			said.New = &t.New[0]
+			said.Low = &t.Middle[0][0]
+			said.High = &t.Middle[0][1]
 		}
 		if !slices.ContainsFunc([]float64{t.Alike, t.Apart}, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 			found = append(found, said)

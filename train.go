@@ -77,7 +77,8 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 // or next to nothing on autos, servo, breastcancer, autompg and fertility. Tried with every kernel they do the same.
 func (p *plan) tryAlike(ctx context.Context, c *checkpoints, t *trained, found []run, best int) (*plan, []run, error) {
 	f := found[best].family
-	f.name, f.alike = f.name+", alike lengthscales", true
+	f.name = f.name + ", alike lengthscales"
+	f.alike = true
 	if !p.problem(ctx, c, f).Diagnostics().Alike {
 		return p, found, nil
 	}
@@ -105,7 +106,8 @@ func (p *plan) try(ctx context.Context, c *checkpoints, t *trained, found []run,
 // come one after another, so that ARD can start where the kernel with one lengthscale ended.
 func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, error) {
 	found := make([]run, len(p.families))
-	results, errs := make([][]run, len(found)), make([][]error, len(found))
+	results := make([][]run, len(found))
+	errs := make([][]error, len(found))
 	var kernels [][2]int // the first family of each kernel, and the first family of the next
 	for from, to := 0, 0; from < len(found); from = to {
 		for to = from + 1; to < len(found) && p.families[to].of == p.families[from].of; to++ {
@@ -113,7 +115,8 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 		kernels = append(kernels, [2]int{from, to})
 	}
 	descend := func(k int) {
-		from, to := kernels[k][0], kernels[k][1]
+		from := kernels[k][0]
+		to := kernels[k][1]
 		for fi := from; fi < to && ctx.Err() == nil; fi++ {
 			starts := p.starts(p.families[fi], before(p.families[fi], found[from:fi]))
 			results[fi], errs[fi] = p.descend(ctx, c, fi, starts, nth("kernel", fi, len(found)))
@@ -122,12 +125,16 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 			}
 		}
 	}
-	begun, longest, ahead := time.Now(), time.Duration(0), p.options.Run.Budget == 0 && p.sideBySide()
+	begun := time.Now()
+	longest := time.Duration(0)
+	ahead := p.options.Run.Budget == 0 && p.sideBySide()
 	if ahead {
 		linalg.Parallel(len(kernels), descend)
 	}
 	for k, families := range kernels {
-		from, of, at := families[0], p.families[families[0]].of, time.Now()
+		from := families[0]
+		of := p.families[families[0]].of
+		at := time.Now()
 		if t.best.result != nil && !ahead {
 			next := at.Sub(begun) / time.Duration(from)
 			if p.races(ctx) {
@@ -160,7 +167,8 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 // toEnd minimises the runs of the first families to the end, and returns the best of these families first. It puts the
 // ends in found and in t.all.
 func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []run, first []int) ([]int, error) {
-	ends, errs := make([]run, len(found)), make([]error, len(found))
+	ends := make([]run, len(found))
+	errs := make([]error, len(found))
 	each(len(first), p.sideBySide() && !p.races(ctx), func(k int) {
 		best := found[first[k]]
 		if best.event.Stage = ""; len(found) > 1 {
@@ -267,15 +275,18 @@ func (p *plan) memory() int {
 // polish minimises on, from where the search ended: to the end, or to what is enough for a search. It keeps the
 // search's own state, so that a resumed fit makes the same choice. A racer goes on from its own state.
 func (p *plan) polish(ctx context.Context, c *checkpoints, best run, part string, enough float64) (run, error) {
-	search, last := c.run(best.key, best.event), c.run(best.key+part, best.event)
-	last.Goes, last.Enough = true, enough
+	search := c.run(best.key, best.event)
+	last := c.run(best.key+part, best.event)
+	last.Goes = true
+	last.Enough = enough
 	last.Load = func(key string) *method.State {
 		return cmp.Or(search.Load(key), search.Load(search.Key))
 	}
 	if p.races(ctx) {
 		last = search
 	}
-	last.Memory, best.nats = p.memory(), nil
+	last.Memory = p.memory()
+	best.nats = nil
 	best.key += part
 	var err error
 	if best.result, err = p.problem(ctx, c, best.family).Minimize(ctx, last, best.result.X); err != nil {
@@ -350,7 +361,8 @@ func (p *plan) contenders(ctx context.Context, c *checkpoints, found []run) (fir
 	if len(order) < 2 {
 		return order, finding.KernelByValue, nil
 	}
-	least, values := math.Inf(1), make([]float64, len(found))
+	least := math.Inf(1)
+	values := make([]float64, len(found))
 	for _, i := range order {
 		marginal := p.problem(ctx, c, p.families[i]).Diagnostics().Marginal
 		if marginal == nil {
@@ -427,11 +439,13 @@ func nth(what string, k, n int) string {
 // part of the training, for its events.
 func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64, stage string) ([]run,
 	[]error) {
-	f, total := p.families[family], len(p.families)*p.restarts
+	f := p.families[family]
+	total := len(p.families) * p.restarts
 	if p.choice.Free() {
 		total++
 	}
-	runs, errs := make([]run, len(starts)), make([]error, len(starts))
+	runs := make([]run, len(starts))
+	errs := make([]error, len(starts))
 	each(len(starts), p.sideBySide(), func(si int) {
 		defer matrix.Ended(&errs[si])
 		event := Event{Family: f.name, Start: family*p.restarts + si + 1, Starts: total,

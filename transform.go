@@ -23,9 +23,10 @@ import (
 // transformed returns the same rows with a transform, and its gain if krigo chose it. x has parameters of a rough GP
 // without a transform, if they are known.
 func (d *dealt) transformed(ctx context.Context) (_ *dealt, gain float64, x []float64, err error) {
-	o, with := d.options.Data, *d
+	o := d.options.Data
+	with := *d
 	name := o.Transform
-	switch auto := name == autoTransform || name == "" && !d.options.kept; {
+	switch auto := name == autoTransform || (name == "" && !d.options.kept); {
 	case auto:
 		if name, gain, x, err = d.chooseTransform(ctx); err != nil {
 			return nil, 0, nil, err
@@ -131,7 +132,8 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 		var sum, squares float64
 		for i, v := range with {
 			more := v*v - without[i]*without[i]
-			sum, squares = sum+more, squares+more*more
+			sum = sum + more
+			squares = squares + more*more
 		}
 		if n := float64(len(with)); sum <= math.Sqrt(squares-sum*sum/n) {
 			return b.scaling.Transform.Name, math.Round(1e3*b.gain) / 1e3, x, nil

@@ -45,10 +45,13 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 			"\nThe order of the file decided which rows are certified. The bound holds only if "+
 				"that order has nothing to do with what the rows hold.") +
 		limits(c.Limits, c.Rows)
-	about, promise := m.Population().Says, ""
+	about := m.Population().Says
+	promise := ""
 	if x := m.Context; x != nil && c.Limits > 0 && c.Epsilon == m.Terms.Loss.Below && c.Valid {
-		all, itself := *c, *m
-		all.MeanBound, itself.Limits = x.Unknown.MeanBound, ""
+		all := *c
+		itself := *m
+		all.MeanBound = x.Unknown.MeanBound
+		itself.Limits = ""
 		caution += " As a bound by itself, with the same confidence, and wherever such targets lie: " +
 			bound(&itself, &all, about) +
 			spelling.If(all.MeanBound > 0.5,
@@ -270,9 +273,12 @@ func (f *Fresh) Sentence(m *Model) string {
 			"\nThe model was made from %d of these %d groups (by %s). Rows of known groups say "+
 				"nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
 	if a := f.Anytime; a != nil {
-		what, n, complete := "rows", f.Rows, ""
+		what := "rows"
+		n := f.Rows
+		complete := ""
 		if a.Groups > 0 {
-			what, n = "complete groups", a.Groups
+			what = "complete groups"
+			n = a.Groups
 			complete = " krigo takes a group for complete once rows of another group follow. A complete group may get no more rows."
 		}
 		said += fmt.Sprintf("\nAt any time: by these %d %s, the expected loss of predictions on further %s lies between %.4f "+

@@ -116,7 +116,8 @@ func (t *Table) date(d *Dates) error {
 // notDate returns the first text of column j that isn't a date in the form of most texts, and a row with this text.
 func (t *Table) notDate(j int) (text string, row int) {
 	texts := t.Texts(j)
-	best, most := dateForms[0], -1
+	best := dateForms[0]
+	most := -1
 	for _, f := range dateForms {
 		n := 0
 		for _, text := range texts {
@@ -125,7 +126,8 @@ func (t *Table) notDate(j int) (text string, row int) {
 			}
 		}
 		if n > most {
-			best, most = f, n
+			best = f
+			most = n
 		}
 	}
 	for code, text := range texts {
@@ -213,7 +215,7 @@ func (t *Table) numbersToDays(j int) error {
 		}
 		days, of, ok := DaysOfNumber(v)
 		switch {
-		case !ok || kind != "" && of != kind:
+		case !ok || (kind != "" && of != kind):
 			return t.cell(i, j, fmt.Errorf("%.10g is no date such as 20240131, or not written like the dates above it", v))
 		case of != "days" && t.Disk != nil:
 			return fmt.Errorf("%s: column %q stays on disk, where its numbers can't be made dates: write the table as CSV",
@@ -229,7 +231,8 @@ func (t *Table) numbersToDays(j int) error {
 // addPeriods adds columns at the end of the table: the sine and cosine of each row's position in each period.
 func (t *Table) addPeriods(j int, parts []string) {
 	d := Dates{Column: t.Names[j], Parts: parts}
-	cols, more := len(t.Names), 2*len(parts)
+	cols := len(t.Names)
+	more := 2 * len(parts)
 	values := make([]float64, 0, t.Rows*(cols+more))
 	for i := range t.Rows {
 		row := t.Values[i*cols : (i+1)*cols]

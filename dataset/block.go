@@ -62,10 +62,12 @@ func parseBlocks(text string) (b blocks, err error) {
 		return wrong("it has %d sizes for %d columns", len(sizes), len(b.columns))
 	}
 	for _, size := range sizes {
-		number, days := size, 1.
+		number := size
+		days := 1.
 		for _, s := range spans {
 			if before, found := strings.CutSuffix(size, s.unit); found {
-				number, days = before, s.days
+				number = before
+				days = s.days
 				break
 			}
 		}
@@ -123,7 +125,8 @@ func (t *Table) Blocks(group, target string, roles func(group string) []Role) (s
 	if err != nil {
 		return "", err
 	}
-	taken, others := all[len(all)-1], make([]bool, t.Rows)
+	taken := all[len(all)-1]
+	others := make([]bool, t.Rows)
 	all = slices.DeleteFunc(all, func(b blocks) bool {
 		of := roles(b.String())
 		for row, role := range of {
@@ -160,9 +163,11 @@ func (b blocks) apart(rows [][]float64) float64 {
 				far = max(far, math.Abs(p[k]-q[k])/size)
 			}
 			differ := p[len(p)-1] - q[len(q)-1]
-			all, n = all+differ*differ, n+1
+			all = all + differ*differ
+			n = n + 1
 			if 0.75 <= far && far < 1.25 {
-				near, pairs = near+differ*differ, pairs+1
+				near = near + differ*differ
+				pairs = pairs + 1
 			}
 		}
 	}
@@ -172,7 +177,8 @@ func (b blocks) apart(rows [][]float64) float64 {
 // sizes returns, for each number in manyBlocks, the largest sizes that make at least this many blocks. Every column's
 // range is cut into the same number of intervals, and blocks have on average at least two rows.
 func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
-	low, high := slices.Repeat([]float64{math.Inf(1)}, len(columns)), slices.Repeat([]float64{math.Inf(-1)}, len(columns))
+	low := slices.Repeat([]float64{math.Inf(1)}, len(columns))
+	high := slices.Repeat([]float64{math.Inf(-1)}, len(columns))
 	if err := t.Each(columns, func(_ int, cells []float64) error {
 		for k, v := range cells {
 			low[k], high[k] = min(low[k], v), max(high[k], v)

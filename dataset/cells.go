@@ -114,7 +114,8 @@ func (t *Table) value(row, j int, cell string) float64 {
 // name refuses a cell of a column that names things, if an earlier cell is the same number but is written otherwise,
 // because both would become one name. A point and zeros after a whole number make no difference.
 func (t *Table) name(row, j int, cell string, v float64) {
-	number, text := numeral(v), cell
+	number := numeral(v)
+	text := cell
 	if whole, zeros, _ := strings.Cut(cell, cmp.Or(t.reading.Decimal, ".")); strings.Trim(zeros, "0") == "" {
 		text = whole
 	}
@@ -130,7 +131,8 @@ func (t *Table) name(row, j int, cell string, v float64) {
 	case before != text && t.over == nil:
 		at := &Error{File: t.Source, Row: row + 1, Column: j + 1, Name: t.Names[j]}
 		if len(t.Lines) > row {
-			at.Row, at.Line = 0, t.Lines[row]
+			at.Row = 0
+			at.Line = t.Lines[row]
 		}
 		at.Err = fmt.Errorf("column %q: %q and, in an earlier row, %q are one number, so they would become one name: write "+
 			"them in the same way if they mean the same, or else put a letter in front", spelling.Clip(t.Names[j]),
@@ -207,7 +209,8 @@ func (t *Table) tellWritten(row, j int, cell string) {
 	}
 	w := (*all)[j]
 	if w.Cells++; w.Cells == 1 {
-		w.First, w.Width = t.Where(row), len(cell)
+		w.First = t.Where(row)
+		w.Width = len(cell)
 	} else if w.Width != len(cell) {
 		w.Width = 0
 	}
@@ -260,7 +263,7 @@ func (t *Table) Check() error {
 	cols := len(t.Names)
 	_, rows := t.Own()
 	switch {
-	case rows < 0 || cols > 0 && len(t.Values)/cols != rows || len(t.Values) != rows*cols:
+	case rows < 0 || (cols > 0 && len(t.Values)/cols != rows) || len(t.Values) != rows*cols:
 		return fmt.Errorf("%s: %d values in a table of %d rows and %d columns: Rows times columns are needed", t.Source,
 			len(t.Values), rows, cols)
 	case t.Lines != nil && len(t.Lines) != rows:
@@ -309,13 +312,13 @@ func (t *Table) check(uses ...use) error {
 	for k, u := range uses {
 		columns[k] = u.column
 		texts := t.Texts(u.column)
-		if texts != nil && !u.categorical || u.categorical && u.fitting {
+		if (texts != nil && !u.categorical) || (u.categorical && u.fitting) {
 			finite = false
 		}
 		for _, s := range texts {
 			v, err := parse(s)
 			number := err == nil && v-v == 0 && !t.Strange(u.column, s)
-			wrong[k] = append(wrong[k], number && u.merged(v) || !number && !u.categorical)
+			wrong[k] = append(wrong[k], (number && u.merged(v)) || (!number && !u.categorical))
 		}
 	}
 	var first error

@@ -39,7 +39,7 @@ func (t *Table) Classes(column string) ([]string, error) {
 		}
 		return nil
 	})
-	if err != nil || len(cells) > mostClasses || numbers > 0 && t.Texts(at) != nil {
+	if err != nil || len(cells) > mostClasses || (numbers > 0 && t.Texts(at) != nil) {
 		return nil, err
 	}
 	classes := slices.Sorted(maps.Keys(cells))
@@ -61,7 +61,8 @@ func (t *Table) Classed(target string, classes []string) (*Table, error) {
 	}
 	c := *t
 	if c.Values = slices.Clone(t.Values); t.Text != nil {
-		c.Text, c.codes = slices.Clone(t.Text), nil
+		c.Text = slices.Clone(t.Text)
+		c.codes = nil
 		c.Text[at] = nil
 	}
 	return &c, t.Each([]int{at}, func(i int, cell []float64) error {

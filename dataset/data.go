@@ -107,7 +107,9 @@ func (d *Data) Where(row int) string { return d.table.Where(row) }
 func (d *Data) Read(rows []int, x, y []float64) error {
 	var cells []float64 // cells of the rows that are about to be encoded
 	for len(rows) > 0 {
-		first, n, most := rows[0], 1, len(rows)
+		first := rows[0]
+		n := 1
+		most := len(rows)
 		if d.encoders != nil {
 			most = min(most, blockRows)
 		}
@@ -150,7 +152,8 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 
 // Select reads the given rows, as Read does, into new memory.
 func (d *Data) Select(rows []int) (x, y []float64, err error) {
-	x, y = make([]float64, len(rows)*d.Cols), make([]float64, len(rows))
+	x = make([]float64, len(rows)*d.Cols)
+	y = make([]float64, len(rows))
 	return x, y, d.Read(rows, x, y)
 }
 
@@ -171,7 +174,8 @@ func (d *Data) cellsOf(column, rows []int) ([]float64, error) {
 		return nil, nil
 	}
 	of := *d
-	of.target, of.offset = column, nil
+	of.target = column
+	of.offset = nil
 	return of.Targets(rows)
 }
 
@@ -202,7 +206,8 @@ func (d *Data) SortedTargets(rows []int) ([]float64, error) {
 
 // each reads the given rows block by block, and passes each block on. The block's first row is rows[first].
 func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
-	x, y := make([]float64, blockRows*d.Cols), make([]float64, blockRows)
+	x := make([]float64, blockRows*d.Cols)
+	y := make([]float64, blockRows)
 	for first := 0; first < len(rows); first += blockRows {
 		n := min(blockRows, len(rows)-first)
 		if err := d.Read(rows[first:first+n], x[:n*d.Cols], y[:n]); err != nil {
@@ -327,8 +332,8 @@ func (e *Encoding) String() string {
 // Near says whether two encodings are the same, except for the last digits of means.
 func (e *Encoding) Near(f *Encoding) bool {
 	return e.Missing == f.Missing && slices.EqualFunc(e.Columns, f.Columns, func(a, b Column) bool {
-		mean := a.Mean == nil && b.Mean == nil ||
-			a.Mean != nil && b.Mean != nil && math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300)
+		mean := (a.Mean == nil && b.Mean == nil) ||
+			(a.Mean != nil && b.Mean != nil && math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300))
 		return a.Name == b.Name && mean && (a.Categories == nil) == (b.Categories == nil) &&
 			slices.Equal(a.Categories, b.Categories)
 	})
@@ -375,7 +380,8 @@ func (c Column) encoder(t *Table, j int) encoder {
 func encode(encoders []encoder, x, cells []float64) {
 	for ; len(cells) > 0; cells = cells[len(encoders):] {
 		for k := range encoders {
-			e, v := &encoders[k], cells[k]
+			e := &encoders[k]
+			v := cells[k]
 			if e.places == nil {
 				if v != v {
 					v = e.fill

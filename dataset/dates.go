@@ -62,7 +62,7 @@ func outlineOf(text string) (o outline) {
 
 // may says whether the layout may read a text with this outline. A colon of the text may belong to its zone.
 func (l layout) may(text outline) bool {
-	return l.mark == text.mark && (l.colon == text.colon || l.zone && !l.colon)
+	return l.mark == text.mark && (l.colon == text.colon || (l.zone && !l.colon))
 }
 
 func layouts(zone bool, texts ...string) []layout {
@@ -198,7 +198,8 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 	later := 0.0
 	if parts := midnight.FindStringSubmatch(text); parts != nil &&
 		!strings.ContainsFunc(parts[2], func(c rune) bool { return c >= '1' && c <= '9' }) {
-		text, later = parts[1]+"00"+parts[2], 1
+		text = parts[1] + "00" + parts[2]
+		later = 1
 	}
 	shape := outlineOf(text)
 	for _, layout := range f.layouts {

@@ -22,7 +22,8 @@ type Error struct {
 
 // Error returns the place, in words for people, and what is wrong there.
 func (e *Error) Error() string {
-	line, at := fmt.Sprintf("line %d", e.Line), ""
+	line := fmt.Sprintf("line %d", e.Line)
+	at := ""
 	if e.Sheet != "" {
 		line = fmt.Sprintf("sheet %q, row %d", spelling.Clip(e.Sheet), e.Line)
 		if e.Column > 0 {

@@ -197,7 +197,8 @@ func (t *Table) distinct() error {
 			t.Source)
 	}
 	cols := len(t.Names)
-	values, lines := t.Values[:0], t.Lines[:0]
+	values := t.Values[:0]
+	lines := t.Lines[:0]
 	for i, repeated := range t.Repeated() {
 		if repeated {
 			t.Found.Dropped++
@@ -208,7 +209,9 @@ func (t *Table) distinct() error {
 			lines = append(lines, t.Lines[i])
 		}
 	}
-	t.Values, t.Lines, t.Rows = values, lines, len(values)/cols
+	t.Values = values
+	t.Lines = lines
+	t.Rows = len(values) / cols
 	return nil
 }
 
@@ -219,7 +222,7 @@ func (t *Table) Repeated() []bool {
 	kept := map[uint64][]int{} // rows by their hash
 	repeated := make([]bool, t.Rows)
 	same := func(a, b []float64) bool {
-		return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || x != x && y != y })
+		return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || (x != x && y != y) })
 	}
 	for i := range t.Rows {
 		row := t.Values[i*cols : (i+1)*cols]
@@ -267,6 +270,8 @@ func (d *Data) groupEqual() (*Data, error) {
 		return nil, err
 	}
 	grouped := *d
-	grouped.table, grouped.group, grouped.grouping = &wider, []int{cols}, EqualRows
+	grouped.table = &wider
+	grouped.group = []int{cols}
+	grouped.grouping = EqualRows
 	return &grouped, nil
 }

@@ -35,8 +35,10 @@ func (k *Kinds) Spread(t *Table) (*Table, error) {
 		return nil, fmt.Errorf("%s: more than two classes are for tables in memory that aren't spread over ranks",
 			t.Source)
 	}
-	of, cols := *t, len(t.Names)
-	of.codes, of.Values = nil, make([]float64, 0, t.Rows*(cols-1+len(k.Labels)))
+	of := *t
+	cols := len(t.Names)
+	of.codes = nil
+	of.Values = make([]float64, 0, t.Rows*(cols-1+len(k.Labels)))
 	of.Names = append(slices.Delete(slices.Clone(t.Names), at, at+1), k.Names()...)
 	if t.Text != nil {
 		of.Text = append(slices.Delete(slices.Clone(t.Text), at, at+1), make([][]string, len(k.Labels))...)

@@ -66,8 +66,8 @@ func (r Reading) Defaults() Reading {
 
 // zero says whether r parses cells as programs write them.
 func (r *Reading) zero() bool {
-	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 &&
-		len(r.Units) == 0 && r.Below == ""
+	return r == nil || ((r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 &&
+		len(r.Units) == 0 && r.Below == "")
 }
 
 // Said lists in short, for people, the settings that r has. It returns "" if r has no setting.
@@ -229,8 +229,8 @@ func ungrouped(whole, separator string) (string, bool) {
 	groups := strings.Split(whole, separator)
 	for i, group := range groups {
 		digits := strings.TrimLeft(group, "+-")
-		if i > 0 && (len(group) != 3 || digits != group) || i == 0 && len(groups) > 1 &&
-			(len(digits) == 0 || len(digits) > 3) {
+		if (i > 0 && (len(group) != 3 || digits != group)) || (i == 0 && len(groups) > 1 &&
+			(len(digits) == 0 || len(digits) > 3)) {
 			return "", false
 		}
 		if i == 0 && len(groups) > 1 && digits[0] == '0' { // a decimal point, as in 0.123
@@ -245,13 +245,17 @@ func ungrouped(whole, separator string) (string, bool) {
 
 // Every returns a reading that leaves out no row, for tables in which every row is predicted or counted.
 func (r Reading) Every() Reading {
-	r.Distinct, r.every = false, true
+	r.Distinct = false
+	r.every = true
 	return r
 }
 
 // Sent returns Every for rows that don't come in a file. The result has no settings of files.
 func (r Reading) Sent() Reading {
-	r.SkipRows, r.Header, r.Sheet, r.MissingTarget = 0, "", "", ""
+	r.SkipRows = 0
+	r.Header = ""
+	r.Sheet = ""
+	r.MissingTarget = ""
 	return r.Every()
 }
 

@@ -159,7 +159,8 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
 	if m.Constant() {
-		is, or := "is "+cautious.Number(m.Mean), "or declared constants"
+		is := "is " + cautious.Number(m.Mean)
+		or := "or declared constants"
 		if m.SD > 0 {
 			is = "differs by no more than rounding does from " + cautious.Number(m.Mean)
 			or = "declared constants, or subtract a constant"
@@ -167,7 +168,8 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, fmt.Errorf("%s: target %q %s on all %d rows that the scaling is computed from (%s): "+
 			"use more prior rows, %s", d.Source, d.Target, is, n, source, or)
 	}
-	s.TargetMean, s.TargetScale = m.Mean, m.SD
+	s.TargetMean = m.Mean
+	s.TargetScale = m.SD
 	return s, nil
 }
 
@@ -247,9 +249,11 @@ func (s Scaling) Validate() error {
 			len(s.InputScale))
 	}
 	for j, mean := range append(slices.Clone(s.InputMean), s.TargetMean) {
-		what, scale := "the target", s.TargetScale
+		what := "the target"
+		scale := s.TargetScale
 		if j < len(s.InputScale) {
-			what, scale = fmt.Sprintf("input %d", j+1), s.InputScale[j]
+			what = fmt.Sprintf("input %d", j+1)
+			scale = s.InputScale[j]
 		}
 		if math.IsNaN(mean) || math.IsInf(mean, 0) || !(scale > 0) || math.IsInf(scale, 1) {
 			return fmt.Errorf("%s has mean %v and scale %v: want numbers, the scale positive", what, mean, scale)
@@ -340,7 +344,7 @@ func CheckDomain(name string, d *Data, rows []int) error {
 	t := Transform{Name: name}
 	y, err := d.Targets(rows)
 	if i := slices.IndexFunc(y, func(v float64) bool {
-		return name != yeoJohnson && !(v+t.shift() > 0 || name == "sqrt" && v == 0)
+		return name != yeoJohnson && !(v+t.shift() > 0 || (name == "sqrt" && v == 0))
 	}); err == nil && i >= 0 {
 		at := d.table.place(rows[i])
 		at.Row = rows[i] + 1
@@ -370,7 +374,8 @@ func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 	if epsilon >= 1 {
 		return -math.MaxFloat64, math.MaxFloat64
 	}
-	near, far := 1/(1+epsilon), 1/(1-epsilon)
+	near := 1 / (1 + epsilon)
+	far := 1 / (1 - epsilon)
 	slack := s.slack(mean*near, mean*far)
 	return s.Outward(min((mean-slack)*near, (mean-slack)*far), max((mean+slack)*near, (mean+slack)*far))
 }
@@ -420,7 +425,8 @@ func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 	v.Places = []int{}
 	for k, row := range all {
 		if !d.elsewhere(row) {
-			v.Numbers, v.Places = append(v.Numbers, row), append(v.Places, k)
+			v.Numbers = append(v.Numbers, row)
+			v.Places = append(v.Places, k)
 		}
 	}
 	return v
@@ -501,8 +507,9 @@ func (s *Scaled) Pick(rows []int, x, y []float64) error {
 
 // read reads and scales rows by their numbers in the table.
 func (s *Scaled) read(numbers []int, x, y []float64) error {
-	n, cols := len(numbers), s.Data.Cols
-	if len(x) != n*cols || y != nil && len(y) != n {
+	n := len(numbers)
+	cols := s.Data.Cols
+	if len(x) != n*cols || (y != nil && len(y) != n) {
 		return s.keep(fmt.Errorf("%s: %d rows of %d inputs don't fit in x and y of lengths %d and %d", s.Data.Source, n, cols,
 			len(x), len(y)))
 	}

@@ -31,11 +31,15 @@ func (t *Table) Limited(target, column string) (*Table, error) {
 	if err = cmp.Or(err, other); err != nil {
 		return nil, err
 	}
-	of, cols, read := *t, len(t.Names), t.side
+	of := *t
+	cols := len(t.Names)
+	read := t.side
 	if at == by {
 		read = t.limit
 	}
-	of.limits, of.codes, of.Values = []int{cols}, nil, make([]float64, 0, t.Rows*(cols+1))
+	of.limits = []int{cols}
+	of.codes = nil
+	of.Values = make([]float64, 0, t.Rows*(cols+1))
 	if of.Names = append(slices.Clip(t.Names), target+" (side)"); t.Text != nil {
 		if of.Text = append(slices.Clip(t.Text), nil); at == by {
 			of.Text = slices.Clone(of.Text)

@@ -136,7 +136,9 @@ func (t *Table) cell(row, j int, err error) *Error {
 	if at.Line > 0 {
 		at.Row = row + 1
 	}
-	at.Column, at.Name, at.Err = j+1, t.Names[j], err
+	at.Column = j + 1
+	at.Name = t.Names[j]
+	at.Err = err
 	return at
 }
 
@@ -213,10 +215,12 @@ func (t *Table) Own() (first, n int) {
 
 // where returns a row's number in its file, and its index in Values or on Disk.
 func (t *Table) where(row int) (inFile, held int) {
-	inFile, held = row, row
+	inFile = row
+	held = row
 	if p := t.part; p != nil {
 		row -= p.first
-		inFile, held = row+p.inFile, row+p.held
+		inFile = row + p.inFile
+		held = row + p.held
 	}
 	if t.numbers != nil {
 		inFile = t.numbers[row]
@@ -367,20 +371,25 @@ func matches(pattern, name string) bool {
 	if pattern == name {
 		return true
 	}
-	p, n := []rune(pattern), []rune(name)
-	star, from := -1, 0 // the place of the pattern's last *, and the end of the text in the name that this * stands for
-	i, k := 0, 0
+	p := []rune(pattern)
+	n := []rune(name)
+	star := -1
+	from := 0 // the place of the pattern's last *, and the end of the text in the name that this * stands for
+	i := 0
+	k := 0
 	for k < len(n) {
 		switch {
 		case i < len(p) && p[i] == '*':
-			star, from = i, k
+			star = i
+			from = k
 			i++
 		case i < len(p) && (p[i] == '?' || p[i] == n[k]):
 			i++
 			k++
 		case star >= 0:
 			from++
-			i, k = star+1, from
+			i = star + 1
+			k = from
 		default:
 			return false
 		}

@@ -29,7 +29,8 @@ func (t *Table) targeted(at []int) (*Table, error) {
 	left.from = t
 	left.Rows, left.Found.Untargeted = total, t.Rows-total
 	left.part = &part{ranks: r, first: first, rows: own - len(missing)}
-	left.Values, left.Lines = nil, nil
+	left.Values = nil
+	left.Lines = nil
 	cols := len(t.Names)
 	var rows []int // indices in Values, or on Disk, of the rows with a target
 	for i := begin; i < begin+own; i++ {
@@ -38,7 +39,8 @@ func (t *Table) targeted(at []int) (*Table, error) {
 			continue
 		}
 		inFile, held := t.where(i)
-		left.numbers, rows = append(left.numbers, inFile), append(rows, held)
+		left.numbers = append(left.numbers, inFile)
+		rows = append(rows, held)
 	}
 	if t.Disk != nil {
 		left.Disk = some{t.Disk, rows}
@@ -62,7 +64,8 @@ func lacks(cells []float64) bool {
 
 // restore turns a column of text into numbers if the rows whose texts aren't numbers have all been left out.
 func (t *Table) restore() {
-	t.Text, t.codes = slices.Clone(t.Text), nil
+	t.Text = slices.Clone(t.Text)
+	t.codes = nil
 	for j, texts := range t.Text {
 		numbers := make([]float64, len(texts))
 		for k, text := range texts {

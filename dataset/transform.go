@@ -69,7 +69,8 @@ func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 			at.Lambda = t.lambda()
 		}
 		if v := at.fit(y); v > most {
-			t, most = at, v
+			t = at
+			most = v
 		}
 	}
 	if math.IsInf(most, -1) {
@@ -113,7 +114,7 @@ func (t *Transform) check() error {
 	return faults.First(
 		faults.If(!slices.Contains(Transforms(), t.Name),
 			"the transform %.40q isn't known", t.Name),
-		faults.If(power && !onGrid || !power && t.Lambda != t.lambda(),
+		faults.If((power && !onGrid) || (!power && t.Lambda != t.lambda()),
 			"the transform %s can't have λ = %v", t.Name, t.Lambda),
 		faults.If(!constants || !starts, "the transform %s can't have these constants", t.Name),
 		faults.If(t.Estimate != Median && t.Estimate != Mean,
@@ -196,7 +197,8 @@ func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 	grow := func(lambda, u float64) float64 {
 		return min(2*sd/max(1+lambda*u, 1e-300), math.Sqrt(2/max(lambda, 1e-300)), farthest)
 	}
-	low, high := -float64(reach), reach+grow(t.Lambda, mean)
+	low := -float64(reach)
+	high := reach + grow(t.Lambda, mean)
 	if t.Name == yeoJohnson {
 		low -= grow(2-t.Lambda, -mean)
 	}
@@ -213,7 +215,9 @@ func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 	quadrature.Panels(edges, func(z, w float64) {
 		w *= math.Exp(-z * z / 2)
 		d := t.inverse(mean+sd*z) - middle
-		mass, first, second = mass+w, first+w*d, second+w*d*d
+		mass = mass + w
+		first = first + w*d
+		second = second + w*d*d
 	})
 	if first /= mass; math.IsInf(second, 1) {
 		return middle + first, math.MaxFloat64

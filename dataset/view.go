@@ -88,16 +88,19 @@ func (d *Data) learnable() (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	low, high := math.Inf(1), math.Inf(-1)
+	low := math.Inf(1)
+	high := math.Inf(-1)
 	if len(y) > 0 {
-		low, high = slices.Min(y), slices.Max(y)
+		low = slices.Min(y)
+		high = slices.Max(y)
 	}
 	ends, err := ranks.All(d.Ranks(), low, high)
 	if err != nil {
 		return nil, err
 	}
 	for _, of := range ends {
-		low, high = min(low, of[0]), max(high, of[1])
+		low = min(low, of[0])
+		high = max(high, of[1])
 	}
 	if low == high {
 		return nil, fmt.Errorf("%s: every value of target %q is %s: nothing to learn; choose another target",
@@ -128,7 +131,8 @@ func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 		return nil, err
 	}
 	d := t.view(nil, inputs, columns)
-	d.Target, d.target = target, []int{at}
+	d.Target = target
+	d.target = []int{at}
 	return d, nil
 }
 
@@ -169,7 +173,9 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 		return nil, err
 	}
 	grouped := *d
-	grouped.group, grouped.grouping, grouped.blocks = []int{at}, column, nil
+	grouped.group = []int{at}
+	grouped.grouping = column
+	grouped.blocks = nil
 	return &grouped, nil
 }
 
@@ -181,7 +187,9 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 //   - noise names the standard errors of the targets as measurements, in the target's unit. They are at least 0.
 func (d *Data) Beyond(offset, exposure, noise string) (*Data, error) {
 	of := *d
-	of.Offset, of.Exposure, of.Noise = offset, exposure, noise
+	of.Offset = offset
+	of.Exposure = exposure
+	of.Noise = noise
 	return &of, cmp.Or(of.beyond(offset, "offset", math.Inf(-1), &of.offset),
 		of.beyond(exposure, "exposures of the target", math.SmallestNonzeroFloat64, &of.offset),
 		of.beyond(noise, "standard errors of the target", 0, &of.noise))
@@ -203,7 +211,8 @@ func (d *Data) beyond(column, what string, least float64, place *[]int) error {
 		if cells[0] >= least {
 			return nil
 		}
-		wrong, below := d.table.place(row), "is below 0"
+		wrong := d.table.place(row)
+		below := "is below 0"
 		if wrong.Column, wrong.Name = at+1, column; least > 0 {
 			below = "isn't above 0"
 		}
@@ -223,7 +232,9 @@ func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error)
 			spelling.Clip(d.Target))
 	}
 	grouped := *d
-	grouped.group, grouped.blocks, grouped.grouping = columns, &b, group
+	grouped.group = columns
+	grouped.blocks = &b
+	grouped.grouping = group
 	return &grouped, nil
 }
 
@@ -331,7 +342,8 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		count  int
 	}
 	cells := *d // the cells before encoding
-	cells.encoders, cells.Cols = nil, len(d.inputs)
+	cells.encoders = nil
+	cells.Cols = len(d.inputs)
 	columns := make([]column, cells.Cols)
 	for k := range columns {
 		columns[k].values = map[float64]bool{}
@@ -354,7 +366,8 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		return err
 	}
 	for k := range e.Columns {
-		c, found := &e.Columns[k], &columns[k]
+		c := &e.Columns[k]
+		found := &columns[k]
 		if found.count == 0 {
 			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
 				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use "+
@@ -431,6 +444,7 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 // labelled views the columns of d with the encoding.
 func (e *Encoding) labelled(d *Data) *Data {
 	encoded := d.table.view(e, d.Inputs, d.inputs)
-	encoded.Target, encoded.target = d.Target, d.target
+	encoded.Target = d.Target
+	encoded.target = d.target
 	return encoded
 }

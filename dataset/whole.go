@@ -31,7 +31,10 @@ func (d *Data) OfAny(targets []string) (*Data, error) {
 	}
 	whole := t.view(d.Encoding, d.Inputs, d.inputs)
 	whole.order = d.order
-	whole.beside, whole.group, whole.grouping, whole.blocks = columns, d.group, d.grouping, d.blocks
+	whole.beside = columns
+	whole.group = d.group
+	whole.grouping = d.grouping
+	whole.blocks = d.blocks
 	return whole, nil
 }
 

@@ -75,7 +75,8 @@ func New(kind Kind, about ...any) Finding {
 			panic(fmt.Sprintf("finding: a %T", v))
 		}
 	}
-	f.Subject, f.Numbers = f.Subject[:min(len(f.Subject), mostParts)], f.Numbers[:min(len(f.Numbers), mostParts)]
+	f.Subject = f.Subject[:min(len(f.Subject), mostParts)]
+	f.Numbers = f.Numbers[:min(len(f.Numbers), mostParts)]
 	for i, v := range f.Numbers {
 		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON has no NaN or ∞, so the largest number stands for them
 			f.Numbers[i] = math.Copysign(math.MaxFloat64, v)
@@ -226,7 +227,8 @@ func first[T any](of *[]T, missing *bool) (v T) {
 		*missing = true
 		return v
 	}
-	v, *of = (*of)[0], (*of)[1:]
+	v = (*of)[0]
+	*of = (*of)[1:]
 	return v
 }
 

@@ -87,7 +87,8 @@ const roughDigits = 1e-3
 // a cycle is small enough.
 func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error) {
 	s.Tolerance, s.MaxIterations = cmp.Or(s.Tolerance, 1e-6), cmp.Or(s.MaxIterations, 2000)
-	n, t := b.Rows, b.Cols
+	n := b.Rows
+	t := b.Cols
 	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t), target: make([]float64, t),
 		norm: make([]float64, t), r: matrix.New(n, t), z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
 	columnSums(n, u.norms, func(i int, sum []float64) { addSquares(sum, b.Row(i)) })
@@ -178,11 +179,14 @@ func (u *cycle) residual() {
 
 // run runs one cycle.
 func (u *cycle) run() error {
-	n, t := u.r.Rows, u.r.Cols
+	n := u.r.Rows
+	t := u.r.Cols
 	record := u.cycles == 0 && u.Probes > 0
-	times, digits := u.Times, 0.
+	times := u.Times
+	digits := 0.
 	if u.Rough != nil && !record {
-		times, digits = u.Rough, roughDigits
+		times = u.Rough
+		digits = roughDigits
 	}
 	for j, v := range u.norms {
 		u.target[j] = max(u.Tolerance*v, digits*u.norm[j])
@@ -190,8 +194,11 @@ func (u *cycle) run() error {
 	u.cycles++
 	u.indefinite = false
 	active := lists.To(t, func(j int) bool { return u.norm[j] > u.target[j] })
-	rho, next, curve := make([]float64, t), make([]float64, t), make([]float64, t)
-	alpha, beta := make([]float64, t), make([]float64, t)
+	rho := make([]float64, t)
+	next := make([]float64, t)
+	curve := make([]float64, t)
+	alpha := make([]float64, t)
+	beta := make([]float64, t)
 	u.precondition()
 	columnSums(n, rho, func(i int, sum []float64) { addProducts(sum, u.r.Row(i), u.z.Row(i)) })
 	for j, last := range u.rho {
@@ -243,7 +250,10 @@ func (u *cycle) run() error {
 // move sets x ← x + α p and r ← r − α q, and computes the norms of r.
 func (u *cycle) move(alpha []float64) {
 	columnSums(u.r.Rows, u.norm, func(i int, sum []float64) {
-		x, r, p, q := u.x.Row(i), u.r.Row(i), u.p.Row(i), u.q.Row(i)
+		x := u.x.Row(i)
+		r := u.r.Row(i)
+		p := u.p.Row(i)
+		q := u.q.Row(i)
 		for j, a := range alpha {
 			x[j] += a * p[j]
 			r[j] -= a * q[j]
@@ -268,7 +278,8 @@ func quotients(out []float64, active []bool, a, b []float64) {
 // turn sets p ← z + β p.
 func (u *cycle) turn(beta []float64) {
 	eachRows(u.p.Rows, func(i int) {
-		p, z := u.p.Row(i), u.z.Row(i)
+		p := u.p.Row(i)
+		z := u.z.Row(i)
 		for j, c := range beta {
 			p[j] = z[j] + c*p[j]
 		}
@@ -293,7 +304,8 @@ func (u *cycle) record(active []bool, rho, alpha, beta []float64) {
 			continue
 		}
 		k := len(l.Diagonal)
-		diagonal, scale := 1/alpha[j], 1/math.Sqrt(rho[j])
+		diagonal := 1 / alpha[j]
+		scale := 1 / math.Sqrt(rho[j])
 		if k > 0 {
 			diagonal += beta[j] * l.inverse
 			l.OffDiagonal = append(l.OffDiagonal, math.Sqrt(beta[j])*l.inverse)
@@ -338,7 +350,8 @@ func eachRows(n int, f func(i int)) {
 func addSquares(sum, v []float64) { addProducts(sum, v, v) }
 
 func addProducts(sum, v, w []float64) {
-	v, w = v[:len(sum)], w[:len(sum)]
+	v = v[:len(sum)]
+	w = w[:len(sum)]
 	for j := range sum {
 		sum[j] += v[j] * w[j]
 	}

@@ -154,7 +154,8 @@ func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 
 // Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z. It returns an error if K_ZZ can't be factored.
 func Nystrom(c Covariance, z matrix.Dense) (*Preconditioner, error) {
-	l, f := matrix.New(z.Rows, z.Rows), matrix.New(c.X.Rows, z.Rows)
+	l := matrix.New(z.Rows, z.Rows)
+	f := matrix.New(c.X.Rows, z.Rows)
 	kernel.At(c.Kernel, c.Theta).FillSymmetric(z, l)
 	if err := linalg.Cholesky(l); err != nil {
 		return nil, err
@@ -204,7 +205,8 @@ func (p *Preconditioner) Solve(r, z matrix.Dense) {
 	}
 	w := radial.Width()
 	cols := (r.Cols + w - 1) / w * w
-	wide, low := linalg.Borrow(r.Rows, cols), linalg.Borrow(p.f.Cols, cols)
+	wide := linalg.Borrow(r.Rows, cols)
+	low := linalg.Borrow(p.f.Cols, cols)
 	wide.Zero()
 	low.Zero()
 	narrow := wide.View(0, r.Rows, 0, r.Cols)
@@ -226,10 +228,14 @@ const applyRows, applyCols = 128, 256
 
 // apply adds F V to out, or Fᵀ V. For few columns of V reading F takes the time, and Gemm would pack all of F first.
 func (p *Preconditioner) apply(transpose bool, v, out matrix.Dense) {
-	n, m := p.f.Rows, p.f.Cols
+	n := p.f.Rows
+	m := p.f.Cols
 	block := func(i, j int) {
-		ie, je := min(i+applyRows, n), min(j+applyCols, m)
-		k, rows, cols := p.f.View(i, ie, j, je), [2]int{i, ie}, [2]int{j, je}
+		ie := min(i+applyRows, n)
+		je := min(j+applyCols, m)
+		k := p.f.View(i, ie, j, je)
+		rows := [2]int{i, ie}
+		cols := [2]int{j, je}
 		if transpose {
 			rows, cols = cols, rows
 		}
@@ -270,9 +276,11 @@ func (p *Preconditioner) LogDet() float64 {
 
 // Probes returns an N×count matrix whose columns are draws from N(0, P), as D^½ ε₁ + F ε₂.
 func (p *Preconditioner) Probes(count int, rng *rand.Rand) matrix.Dense {
-	z, low := matrix.New(len(p.d), count), matrix.New(p.f.Cols, count)
+	z := matrix.New(len(p.d), count)
+	low := matrix.New(p.f.Cols, count)
 	for i, d := range p.d {
-		root, row := math.Sqrt(d), z.Row(i)
+		root := math.Sqrt(d)
+		row := z.Row(i)
 		for j := range row {
 			row[j] = root * rng.NormFloat64()
 		}

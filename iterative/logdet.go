@@ -27,7 +27,8 @@ type Quadrature struct {
 // LogDet estimates ln|A| from the Lanczos processes of probes drawn from N(0, P). The standard error is that of a
 // mean over probes. The adjoint is computed only if adjoint is set.
 func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
-	n, m := len(p.d), float64(len(probes))
+	n := len(p.d)
+	m := float64(len(probes))
 	each := make([]float64, len(probes))
 	factors := make([]matrix.Dense, len(probes))
 	linalg.Parallel(len(probes), func(i int) { each[i], factors[i] = probes[i].quadrature(adjoint) })

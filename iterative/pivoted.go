@@ -45,10 +45,13 @@ func NewPartialCholesky(diag []float64, m int) *PartialCholesky {
 
 // Add makes row i the next pivot. fill writes A_i,r0 … A_i,r1−1 to a matrix with one row.
 func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column matrix.Dense)) {
-	n, j := f.V.Rows, len(f.Rows)
-	scale, vi := 1/math.Sqrt(f.Left[i]), f.V.Row(i)[:j]
+	n := f.V.Rows
+	j := len(f.Rows)
+	scale := 1 / math.Sqrt(f.Left[i])
+	vi := f.V.Row(i)[:j]
 	linalg.Parallel((n+factorBlock-1)/factorBlock, func(b int) {
-		r0, r1 := b*factorBlock, min((b+1)*factorBlock, n)
+		r0 := b * factorBlock
+		r1 := min((b+1)*factorBlock, n)
 		column := linalg.Borrow(1, r1-r0)
 		fill(r0, r1, column)
 		linalg.Gemv(false, -1, f.V.View(r0, r1, 0, j), vi, 1, column.Data)
@@ -97,19 +100,22 @@ func (g Pivoting) Extend(limit int) []float64 {
 
 // ahead returns up to p next pivots, and their p×p part of the factor.
 func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
-	n, done := g.x.Rows, len(g.Rows)
+	n := g.x.Rows
+	done := len(g.Rows)
 	order := linalg.UpTo(n)
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(g.Left[b], g.Left[a]), cmp.Compare(a, b))
 	})
-	c, others := max(n/candidateShare, candidateLeast), -1.
+	c := max(n/candidateShare, candidateLeast)
+	others := -1.
 	if c < n {
 		others = g.Left[order[c]]
 		order = order[:c]
 	}
 	slices.Sort(order) // the first of equal rows is chosen
 
-	x, v := take(g.x, order), take(g.V.View(0, n, 0, done), order)
+	x := take(g.x, order)
+	v := take(g.V.View(0, n, 0, done), order)
 	f := &PartialCholesky{V: matrix.New(len(order), p), Left: make([]float64, len(order)),
 		small: make([]float64, len(order))}
 	for i, r := range order {
@@ -118,7 +124,7 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	for len(f.Rows) < p {
 		g.x.Check()
 		i := floats.MaxIdx(f.Left)
-		if f.Left[i] == 0 || len(f.Rows) > 0 && f.Left[i] <= others {
+		if f.Left[i] == 0 || (len(f.Rows) > 0 && f.Left[i] <= others) {
 			break
 		}
 		f.Add(i, func(r0, r1 int, column matrix.Dense) {
@@ -132,12 +138,16 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 
 // extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns how much each takes from the trace.
 func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
-	n, j, p := g.x.Rows, len(g.Rows), len(pivots)
-	z, vz := take(g.x, pivots), take(g.V.View(0, n, 0, j), pivots)
+	n := g.x.Rows
+	j := len(g.Rows)
+	p := len(pivots)
+	z := take(g.x, pivots)
+	vz := take(g.V.View(0, n, 0, j), pivots)
 	taken := matrix.New((n+factorBlock-1)/factorBlock, p)
 	linalg.Parallel(taken.Rows, func(b int) {
 		g.x.Check()
-		r0, r1 := b*factorBlock, min((b+1)*factorBlock, n)
+		r0 := b * factorBlock
+		r1 := min((b+1)*factorBlock, n)
 		columns := g.V.View(r0, r1, j, j+p)
 		g.kernel.Cov(g.theta, g.x.RowRange(r0, r1), z, columns)
 		linalg.Gemm(false, true, -1, g.V.View(r0, r1, 0, j), vz, 1, columns)

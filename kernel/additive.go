@@ -58,7 +58,8 @@ type effect struct {
 
 func effectOf(logL2 float64) effect {
 	lambda := math.Exp(logL2)
-	s, far := 1/(lambda+1), 2/(lambda+3)
+	s := 1 / (lambda + 1)
+	far := 2 / (lambda + 3)
 	s2 := s * s
 	c2 := 1 - s2
 	if lambda < 1 {
@@ -112,7 +113,8 @@ func (s *Additive) against(theta []float64, b matrix.Dense) columns {
 	c := &additiveColumns{Additive: s, x: linalg.Borrow(s.dim, b.Rows), g: linalg.Borrow(s.dim, b.Rows)}
 	c.effects, c.main, c.pairs = s.unpack(theta)
 	for t, e := range c.effects {
-		x, g := c.x.Row(t), c.g.Row(t)
+		x := c.x.Row(t)
+		g := c.g.Row(t)
 		for j := range x {
 			x[j], g[j] = b.At(j, t)*e.scale(), e.root(b.At(j, t))
 		}
@@ -161,7 +163,9 @@ func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 	}
 	n := j1 - j0
 	memory := linalg.Borrow(c.dim+2, n)
-	total, squares, parts := memory.Row(0), memory.Row(1), memory.RowRange(2, c.dim+2)
+	total := memory.Row(0)
+	squares := memory.Row(1)
+	parts := memory.RowRange(2, c.dim+2)
 	lanes := make([][radial.Lanes]float64, c.dim)
 	for i := range a.Rows {
 		rowBar := bar.Row(i)[:n]

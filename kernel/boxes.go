@@ -19,11 +19,13 @@ type Boxed struct {
 // Boxes keeps x, without its context. ok is false if the kernel may rise where two points move apart along an axis:
 // stationary kernels, constant and white kernels, and their sums and products never rise.
 func (at Bound) Boxes(x matrix.Dense, order []int32, size int) (boxed Boxed, ok bool) {
-	ordered, n := matrix.Large(x.Rows, x.Cols).Until(x.Context()), (x.Rows+size-1)/size
+	ordered := matrix.Large(x.Rows, x.Cols).Until(x.Context())
+	n := (x.Rows + size - 1) / size
 	b := boxes{x: x, ordered: ordered, least: matrix.New(n, x.Cols), greatest: matrix.New(n, x.Cols)}
 	for i, row := range order {
 		copy(ordered.Row(i), x.Row(int(row)))
-		least, greatest := b.least.Row(i/size), b.greatest.Row(i/size)
+		least := b.least.Row(i / size)
+		greatest := b.greatest.Row(i / size)
 		for t, v := range x.Row(int(row)) {
 			if i%size == 0 {
 				least[t], greatest[t] = v, v
@@ -59,7 +61,8 @@ func (b boxes) columns(k Kernel, theta []float64) (boxed, bool) {
 	case on:
 		return b.on(k, theta)
 	case composite:
-		c, ok := boxedComposite{compositeColumns{composite: k}}, true
+		c := boxedComposite{compositeColumns{composite: k}}
+		ok := true
 		k.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
 			part, has := b.columns(k, th)
 			c.compositeColumns.columns = append(c.compositeColumns.columns, part)
@@ -90,7 +93,8 @@ func (p *against) pack(x matrix.Dense) matrix.Dense {
 func (p boxedStationary) Most(point, k []float64) {
 	at := p.pack(matrix.Of(1, len(point), point)).Data
 	for i := range k {
-		least, greatest := p.least.Row(i)[:len(at)], p.greatest.Row(i)[:len(at)]
+		least := p.least.Row(i)[:len(at)]
+		greatest := p.greatest.Row(i)[:len(at)]
 		var u float64
 		for t, v := range at {
 			off := max(least[t]-v, v-greatest[t], 0)

@@ -12,12 +12,14 @@ import (
 // K. x has a row per point. dst has at least one row and one column per point. FillBundle works on the calling
 // goroutine.
 func (at Bound) FillBundle(x, dst linalg.Bundle) {
-	k, theta := at.Kernel, at.Theta
+	k := at.Kernel
+	theta := at.Theta
 	if b, ok := k.(bundled); ok {
 		b.fillBundle(theta, x, dst)
 		return
 	}
-	points, block := linalg.Borrow(x.Rows, x.Cols), linalg.Borrow(x.Rows, x.Rows)
+	points := linalg.Borrow(x.Rows, x.Cols)
+	block := linalg.Borrow(x.Rows, x.Rows)
 	for l := range linalg.Abreast {
 		pick(x, l, points)
 		k.Cov(theta, points, points, block)
@@ -34,12 +36,14 @@ func (at Bound) FillBundle(x, dst linalg.Bundle) {
 // PullBundle adds the pull-back of the adjoint bar of FillBundle's K to dTheta. It reads only the lower triangle, which
 // has each pair of points once.
 func (at Bound) PullBundle(x, bar linalg.Bundle, dTheta []float64) {
-	k, theta := at.Kernel, at.Theta
+	k := at.Kernel
+	theta := at.Theta
 	if b, ok := k.(bundled); ok {
 		b.pullBundle(theta, x, bar, dTheta)
 		return
 	}
-	points, block := linalg.Borrow(x.Rows, x.Cols), linalg.Borrow(x.Rows, x.Rows)
+	points := linalg.Borrow(x.Rows, x.Cols)
+	block := linalg.Borrow(x.Rows, x.Rows)
 	block.Zero()
 	for l := range linalg.Abreast {
 		pick(x, l, points)
@@ -63,7 +67,8 @@ type bundled interface {
 // pick copies set l of x to points.
 func pick(x linalg.Bundle, l int, points matrix.Dense) {
 	for i := range x.Rows {
-		row, from := points.Row(i), x.Row(i)[l:]
+		row := points.Row(i)
+		from := x.Row(i)[l:]
 		for t := range row {
 			row[t] = from[t*linalg.Abreast]
 		}
@@ -87,7 +92,8 @@ func (s *Stationary) scaledBundle(logL2 []float64, shape float64, x linalg.Bundl
 		inverse := scale * math.Exp(-0.5*logL2[min(t, len(logL2)-1)])
 		o := (*[linalg.Abreast]float64)(origin[t*linalg.Abreast:])
 		for i := range x.Rows {
-			from, to := (*[linalg.Abreast]float64)(x.At(i, t)), (*[linalg.Abreast]float64)(scaled.At(i, t))
+			from := (*[linalg.Abreast]float64)(x.At(i, t))
+			to := (*[linalg.Abreast]float64)(scaled.At(i, t))
 			for l, v := range from {
 				to[l] = (v - o[l]) * inverse
 			}
@@ -112,7 +118,8 @@ func (s *Stationary) fillBundle(theta []float64, x, dst linalg.Bundle) {
 func (s *Stationary) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
 	logL2, shape, variance := s.unpack(theta)
 	scaled := s.scaledBundle(logL2, shape, x)
-	lanes, w := linalg.Borrow(scaled.Cols, radial.Lanes), linalg.Borrow(x.Rows, linalg.Abreast)
+	lanes := linalg.Borrow(scaled.Cols, radial.Lanes)
+	w := linalg.Borrow(x.Rows, linalg.Abreast)
 	lanes.Zero()
 	var sums radial.Sums
 	for i := range x.Rows {

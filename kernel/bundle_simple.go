@@ -40,7 +40,8 @@ func pullPairs(theta []float64, x, bar linalg.Bundle, dTheta []float64,
 func products(a, b []float64, dst *[linalg.Abreast]float64) {
 	clear(dst[:])
 	for t := 0; t < len(a); t += linalg.Abreast {
-		p, q := (*[linalg.Abreast]float64)(a[t:]), (*[linalg.Abreast]float64)(b[t:])
+		p := (*[linalg.Abreast]float64)(a[t:])
+		q := (*[linalg.Abreast]float64)(b[t:])
 		for l := range dst {
 			dst[l] += p[l] * q[l]
 		}

@@ -39,9 +39,11 @@ func categorical(name string) func(inputs []Input, order []string) (*Categorical
 				"categorical", name, inputs[0].Column)
 		}
 		c := &Categorical{name: name, order: linalg.UpTo(last)}
-		value, numbers := make([]float64, last), true
+		value := make([]float64, last)
+		numbers := true
 		for i, in := range inputs[:last] {
-			at, listed := slices.Index(order, in.Category), len(order) > 0
+			at := slices.Index(order, in.Category)
+			listed := len(order) > 0
 			if listed && at < 0 {
 				return nil, fmt.Errorf("kernel %s: column %.200q also has the category %.200q", name, in.Column, in.Category)
 			}
@@ -104,8 +106,11 @@ func (c *Categorical) pairs(theta []float64, f func(i, j int, r float64) (g floa
 				}
 				continue
 			}
-			v, w := weight(theta, i), weight(theta, j)
-			a, b, vw := 1+v[0]*v[0]+v[1]*v[1], 1+w[0]*w[0]+w[1]*w[1], v[0]*w[0]+v[1]*w[1]
+			v := weight(theta, i)
+			w := weight(theta, j)
+			a := 1 + v[0]*v[0] + v[1]*v[1]
+			b := 1 + w[0]*w[0] + w[1]*w[1]
+			vw := v[0]*w[0] + v[1]*w[1]
 			root := math.Sqrt(a * b)
 			if g := f(at, to, vw/root) / root; g != 0 {
 				for q := range 2 {
@@ -178,7 +183,8 @@ func (p categoricalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, d
 	if !dA.IsZero() {
 		linalg.Gemm(false, false, 1, bar, p.s.RowRange(j0, j1), 1, dA)
 	}
-	sums, rBar := linalg.Borrow(a.Rows, a.Cols), matrix.New(a.Cols, a.Cols)
+	sums := linalg.Borrow(a.Rows, a.Cols)
+	rBar := matrix.New(a.Cols, a.Cols)
 	linalg.Gemm(false, false, math.Exp(p.theta[len(p.theta)-1]), bar, p.b.RowRange(j0, j1), 0, sums)
 	linalg.Gemm(true, false, 1, a, sums, 0, rBar)
 	linalg.Return(sums)
@@ -202,7 +208,8 @@ func (c *Categorical) Diag(theta []float64, a matrix.Dense, k []float64) {
 }
 
 func (c *Categorical) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
-	p, rBar := c.against(theta, a).(categoricalColumns), matrix.New(a.Cols, a.Cols)
+	p := c.against(theta, a).(categoricalColumns)
+	rBar := matrix.New(a.Cols, a.Cols)
 	for i, g := range bar {
 		for t, v := range a.Row(i) {
 			linalg.Axpy(g*v*math.Exp(theta[len(theta)-1]), a.Row(i), rBar.Row(t))

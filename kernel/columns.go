@@ -108,7 +108,8 @@ func (o on) Spec(theta []float64) Spec {
 func (o on) gather(x matrix.Dense) matrix.Dense {
 	seen := linalg.Borrow(x.Rows, len(o.inputs)).Until(x.Context())
 	for i := range x.Rows {
-		row, from := seen.Row(i), x.Row(i)
+		row := seen.Row(i)
+		from := x.Row(i)
 		for j, t := range o.inputs {
 			row[j] = from[t]
 		}
@@ -126,7 +127,8 @@ func (o on) pull(dA matrix.Dense, f func(seen matrix.Dense)) {
 	seen.Zero()
 	f(seen)
 	for i := range dA.Rows {
-		row, from := dA.Row(i), seen.Row(i)
+		row := dA.Row(i)
+		from := seen.Row(i)
 		for j, t := range o.inputs {
 			row[t] += from[j]
 		}

@@ -48,7 +48,8 @@ func (c composite) each(theta, dTheta []float64, f func(i int, k Kernel, th, dth
 		n := size(k)
 		var d []float64
 		if dTheta != nil {
-			d, dTheta = dTheta[:n], dTheta[n:]
+			d = dTheta[:n]
+			dTheta = dTheta[n:]
 		}
 		f(i, k, theta[:n], d)
 		theta = theta[n:]
@@ -146,7 +147,8 @@ func (c composite) Diag(theta []float64, a matrix.Dense, k []float64) {
 }
 
 func (c composite) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
-	dTheta, dA := to.Theta, to.Inputs
+	dTheta := to.Theta
+	dA := to.Inputs
 	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
 		g := bar
 		if c.product {

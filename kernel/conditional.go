@@ -70,7 +70,8 @@ func (c *Conditional) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 
 func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 	c.Kernel.Diag(c.Theta, a, k)
-	u, w := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context()), c.second(a.Rows).Until(a.Context())
+	u := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context())
+	w := c.second(a.Rows).Until(a.Context())
 	defer linalg.Return(u, w)
 	At(c.Kernel, c.Theta).Fill(a, c.Support, u)
 	c.whiten(u, w)
@@ -92,7 +93,8 @@ func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, to Gr
 	linalg.ScaleTo(scaled, c.Temper, bar)
 	ignored := make([]float64, len(c.Theta))
 	c.Kernel.PullDiag(c.Theta, a, scaled, Gradient{ignored, dA})
-	u, w := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context()), c.second(a.Rows).Until(a.Context())
+	u := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context())
+	w := c.second(a.Rows).Until(a.Context())
 	defer linalg.Return(u, w)
 	At(c.Kernel, c.Theta).Fill(a, c.Support, u)
 	c.whiten(u, w)
@@ -136,7 +138,8 @@ func (p *conditionalColumns) release() {
 func (p *conditionalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	p.base.cov(a, j0, j1, k)
 	s := p.Support.Rows
-	u, w := linalg.Borrow(a.Rows, s).Until(a.Context()), p.second(a.Rows).Until(a.Context())
+	u := linalg.Borrow(a.Rows, s).Until(a.Context())
+	w := p.second(a.Rows).Until(a.Context())
 	eachTile(s, func(s0, s1 int) { p.support.cov(a, s0, s1, u.View(0, a.Rows, s0, s1)) })
 	p.whiten(u, w)
 	linalg.Gemm(false, true, -1, u, p.u.RowRange(j0, j1), 1, k)
@@ -155,8 +158,9 @@ func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, 
 		return
 	}
 	s := p.Support.Rows
-	direct, through, ignored := linalg.Borrow(bar.Rows, bar.Cols), linalg.Borrow(bar.Rows, s),
-		linalg.Borrow(1, len(p.Theta))
+	direct := linalg.Borrow(bar.Rows, bar.Cols)
+	through := linalg.Borrow(bar.Rows, s)
+	ignored := linalg.Borrow(1, len(p.Theta))
 	for i := range bar.Rows {
 		linalg.ScaleTo(direct.Row(i), p.Temper, bar.Row(i))
 	}

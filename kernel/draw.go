@@ -40,7 +40,8 @@ type drawer interface {
 // products. It returns an error for kernels from elsewhere, and for a Conditional, from which posterior.Sample draws
 // by conditioning.
 func (at Bound) Draw(dim, count int, rng *rand.Rand) (*Function, error) {
-	k, theta := at.Kernel, at.Theta
+	k := at.Kernel
+	theta := at.Theta
 	phi, err := drawFeatures(k, theta, dim, count, rng)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func drawFeatures(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (fe
 func (f *Function) At(x matrix.Dense, out []float64) {
 	linalg.Parallel((x.Rows+tile-1)/tile, func(t int) {
 		x.Check()
-		i0, i1 := t*tile, min((t+1)*tile, x.Rows)
+		i0 := t * tile
+		i1 := min((t+1)*tile, x.Rows)
 		phi := linalg.Borrow(i1-i0, len(f.weights))
 		f.features(x.RowRange(i0, i1), phi)
 		linalg.Gemv(false, 1, phi, f.weights, 0, out[i0:i1])
@@ -142,7 +144,8 @@ func (Linear) draw(theta []float64, dim, count int, rng *rand.Rand) (features, e
 // draw draws random signs. The constant kernel has one sign per feature. The white kernel has one per feature and
 // place, from a stream with the coordinates as its seed, since a place has the same noise in every call.
 func (c indicator) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
-	amplitude, seed := math.Exp(theta[0]/2), rng.Uint64()
+	amplitude := math.Exp(theta[0] / 2)
+	seed := rng.Uint64()
 	return func(x, phi matrix.Dense) {
 		for i := range phi.Rows {
 			stream := rand.NewPCG(seed, 0)

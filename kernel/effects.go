@@ -23,9 +23,11 @@ func Effects(k Kernel, theta []float64, dim int) (effects []Part, rest Part) {
 	}
 	var others []Part
 	for _, t := range terms {
-		inputs, inner := linalg.UpTo(dim), t.Kernel
+		inputs := linalg.UpTo(dim)
+		inner := t.Kernel
 		if o, ok := inner.(on); ok {
-			inputs, inner = o.inputs, o.Kernel
+			inputs = o.inputs
+			inner = o.Kernel
 		}
 		if a, ok := inner.(*Additive); ok && effects == nil {
 			effects = a.split(t.Theta, inputs, dim)
@@ -43,7 +45,8 @@ func Effects(k Kernel, theta []float64, dim int) (effects []Part, rest Part) {
 func SumOf(parts []Part) (sum Part) {
 	var kernels []Kernel
 	for _, p := range parts {
-		kernels, sum.Theta = append(kernels, p.Kernel), append(sum.Theta, p.Theta...)
+		kernels = append(kernels, p.Kernel)
+		sum.Theta = append(sum.Theta, p.Theta...)
 	}
 	sum.Kernel = Sum(kernels...)
 	return sum

@@ -94,7 +94,8 @@ func At(k Kernel, theta []float64) Bound { return Bound{k, theta, 0, 1} }
 // Part restricts TimesSymmetric, TimesSingle and PullOuter to part number part of parts. The sum over all parts is the
 // whole result.
 func (at Bound) Part(part, parts int) Bound {
-	at.part, at.parts = part, parts
+	at.part = part
+	at.parts = parts
 	return at
 }
 
@@ -194,12 +195,14 @@ func eachTile(n int, f func(j0, j1 int)) {
 
 // Fill writes K(A, B), tile by tile on all cores.
 func (at Bound) Fill(a, b, dst matrix.Dense) {
-	k, theta := at.Kernel, at.Theta
+	k := at.Kernel
+	theta := at.Theta
 	n := a.Rows
 	c := columnsOf(k, theta, b)
 	linalg.Parallel((n+tile-1)/tile, func(t int) {
 		a.Check()
-		i0, i1 := t*tile, min((t+1)*tile, n)
+		i0 := t * tile
+		i1 := min((t+1)*tile, n)
 		eachTile(b.Rows, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	})
 	c.release()
@@ -213,14 +216,16 @@ func (at Bound) FillSymmetric(a, dst matrix.Dense) {
 
 // FillTriangle writes the lower triangle of K(A, A), and numbers of no meaning above the diagonal.
 func (at Bound) FillTriangle(a, dst matrix.Dense) {
-	k, theta := at.Kernel, at.Theta
+	k := at.Kernel
+	theta := at.Theta
 	n := a.Rows
 	c := columnsOf(k, theta, a)
 	tiles := (n + tile - 1) / tile
 	linalg.Parallel(tiles, func(t int) {
 		a.Check()
 		t = tiles - 1 - t // the longest rows come first
-		i0, i1 := t*tile, min((t+1)*tile, n)
+		i0 := t * tile
+		i1 := min((t+1)*tile, n)
 		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	})
 	c.release()
@@ -242,7 +247,9 @@ func (at Bound) FillLower(a, dst matrix.Dense) {
 
 // Pull does the work of Kernel.Pull, tile by tile on all cores.
 func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
-	bar, dTheta, dA := to.K, to.Theta, to.Inputs
+	bar := to.K
+	dTheta := to.Theta
+	dA := to.Inputs
 	c := columnsOf(at.Kernel, at.Theta, b)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		var rows matrix.Dense

@@ -22,7 +22,8 @@ func Split(list string) (all []string) {
 // until returns the text before the first comma outside quotes and parentheses, and the rest from this comma on. If
 // closing is set, a parenthesis that closes none of the text also ends it.
 func until(text string, closing bool) (before, rest string) {
-	depth, quoted := 0, false
+	depth := 0
+	quoted := false
 	for i, c := range text {
 		switch {
 		case c == '"':
@@ -53,7 +54,9 @@ func cutColumns(name, text string) (columns []string, rest string, err error) {
 		if column == "" {
 			return nil, "", fmt.Errorf("the name of a column is missing after %.40q", name)
 		}
-		columns, end, text = append(columns, column), rest[:1], rest[1:]
+		columns = append(columns, column)
+		end = rest[:1]
+		text = rest[1:]
 	}
 	return columns, text, nil
 }

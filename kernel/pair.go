@@ -25,7 +25,8 @@ const differenceStep = 6e-6
 func Differences(k func(theta, a, b []float64) float64) Pair {
 	return func(theta, a, b []float64, bar float64, dTheta, dA []float64) float64 {
 		if dTheta != nil {
-			th, at := append([]float64(nil), theta...), append([]float64(nil), a...)
+			th := append([]float64(nil), theta...)
+			at := append([]float64(nil), a...)
 			slope := func(x []float64, i int) float64 {
 				was := x[i]
 				h := differenceStep * math.Max(1, math.Abs(was))
@@ -68,7 +69,9 @@ func (p pairwise) Cov(theta []float64, a, b, k matrix.Dense) {
 }
 
 func (p pairwise) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
-	bar, dTheta, dA := of.K, of.Theta, of.Inputs
+	bar := of.K
+	dTheta := of.Theta
+	dA := of.Inputs
 	for i := range a.Rows {
 		var row []float64
 		if !dA.IsZero() {
@@ -88,7 +91,8 @@ func (p pairwise) Diag(theta []float64, a matrix.Dense, k []float64) {
 
 // Along the diagonal a moves both points, and k is symmetric, so the derivative counts twice.
 func (p pairwise) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
-	dTheta, dA := to.Theta, to.Inputs
+	dTheta := to.Theta
+	dA := to.Inputs
 	for i, g := range bar {
 		var once []float64
 		if !dA.IsZero() {

@@ -23,7 +23,9 @@ func Check(expr string) error {
 }
 
 func (p parser) parse() (Kernel, error) {
-	expr, dim, ard := p.expr, p.dim, p.ard
+	expr := p.expr
+	dim := p.dim
+	ard := p.ard
 	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
 		return named(expr, dim, ard) // errors of named name the kernel
 	}

@@ -40,7 +40,8 @@ func (p *Periodic) wave(theta []float64, x matrix.Dense, centre []float64) wave 
 	freq := 2 * math.Pi * math.Exp(-theta[nl])
 	w := wave{linalg.Borrow(x.Rows, p.dim), linalg.Borrow(x.Rows, 2*p.dim)}
 	for i := range x.Rows {
-		ph, em := w.phase.Row(i), w.embed.Row(i)
+		ph := w.phase.Row(i)
+		em := w.embed.Row(i)
 		for t, v := range x.Row(i) {
 			ph[t] = freq * (v - centre[t])
 		}
@@ -109,7 +110,8 @@ func (c *periodicColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	theta := c.theta
 	nl := len(theta) - 2
-	freq, variance := 2*math.Pi*math.Exp(-theta[nl]), math.Exp(theta[nl+1])
+	freq := 2 * math.Pi * math.Exp(-theta[nl])
+	variance := math.Exp(theta[nl+1])
 	wa := c.Periodic.wave(theta, a, c.origin)
 	w := linalg.Borrow(a.Rows, j1-j0)
 	var kSums radial.Sums
@@ -126,7 +128,9 @@ func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 	d := c.dim
 	eb := linalg.Borrow(j1-j0, 4*d)
 	for j := range eb.Rows {
-		row, em, ph := eb.Row(j), c.wave.embed.Row(j0+j), c.wave.phase.Row(j0+j)
+		row := eb.Row(j)
+		em := c.wave.embed.Row(j0 + j)
+		ph := c.wave.phase.Row(j0 + j)
 		copy(row, em)
 		for t := range d {
 			row[2*d+t] = ph[t] * em[t]
@@ -140,10 +144,13 @@ func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 		for _, v := range w.Row(i) {
 			total += v
 		}
-		em, ph, s := wa.embed.Row(i), wa.phase.Row(i), sums.Row(i)
+		em := wa.embed.Row(i)
+		ph := wa.phase.Row(i)
+		s := sums.Row(i)
 		for t := range d {
 			li := min(t, nl-1)
-			cs, sn := em[t], em[d+t] // both divided by l
+			cs := em[t]
+			sn := em[d+t] // both divided by l
 			cosSum := cs*s[t] + sn*s[d+t]
 			sinSum := sn*s[t] - cs*s[d+t]
 			sinPhaseB := sn*s[2*d+t] - cs*s[3*d+t]

@@ -44,7 +44,8 @@ func levels(name string) func(inputs []Input, order []string) (*Categorical, err
 
 // placed returns a named kernel on columns. Kernels of categories take one column, and perhaps its categories.
 func placed(name string, columns []string, dim int, ard bool, inputs []Input) (Kernel, error) {
-	of, make := columns, levels(name)
+	of := columns
+	make := levels(name)
 	if make != nil {
 		of = columns[:1]
 	}
@@ -201,7 +202,8 @@ func (s Spec) read(k Kernel, dim int) ([]float64, error) {
 			v = left.Lengthscales[0] * math.Abs(left.Lengthscales[0]) // a negative lengthscale stays negative
 			left.Lengthscales = left.Lengthscales[1:]
 		} else if field := left.field(p.Kind); field != nil {
-			v, *field = *field, 0
+			v = *field
+			*field = 0
 		} else {
 			name = p.Label()
 			v = left.Parameters[name]
@@ -238,7 +240,7 @@ func (s Spec) kernel(dim int) (Kernel, error) {
 			return k, nil
 		}
 	}
-	return named(s.Name, dim, len(s.Lengthscales) > 1 || len(s.Lengthscales) == 1 && dim == 1)
+	return named(s.Name, dim, len(s.Lengthscales) > 1 || (len(s.Lengthscales) == 1 && dim == 1))
 }
 
 func (s Spec) lengthscales(dim int) error {
@@ -259,7 +261,8 @@ func (s Spec) buildComposite(dim int, inputs []Input) (Kernel, []float64, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		parts, theta = append(parts, k), append(theta, th...)
+		parts = append(parts, k)
+		theta = append(theta, th...)
 	}
 	if s.Name == "product" {
 		return Product(parts...), theta, nil

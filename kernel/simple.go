@@ -23,7 +23,9 @@ func (Linear) Cov(theta []float64, a, b, k matrix.Dense) {
 }
 
 func (Linear) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
-	bar, dTheta, dA := of.K, of.Theta, of.Inputs
+	bar := of.K
+	dTheta := of.Theta
+	dA := of.Inputs
 	v := math.Exp(theta[0])
 	wb := linalg.Borrow(a.Rows, a.Cols)
 	linalg.Gemm(false, false, v, bar, b, 0, wb)
@@ -44,7 +46,8 @@ func (Linear) Diag(theta []float64, a matrix.Dense, k []float64) {
 }
 
 func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
-	dTheta, dA := to.Theta, to.Inputs
+	dTheta := to.Theta
+	dA := to.Inputs
 	v := math.Exp(theta[0])
 	for i, g := range bar {
 		dTheta[0] += g * v * linalg.Dot(a.Row(i), a.Row(i))
@@ -80,7 +83,8 @@ func (c indicator) holds(a, b []float64) bool { return !c.white || slices.Equal(
 func (c indicator) Cov(theta []float64, a, b, k matrix.Dense) {
 	v := math.Exp(theta[0])
 	for i := range a.Rows {
-		ai, row := a.Row(i), k.Row(i)
+		ai := a.Row(i)
+		row := k.Row(i)
 		for j := range row {
 			row[j] = 0
 			if c.holds(ai, b.Row(j)) {
@@ -91,10 +95,12 @@ func (c indicator) Cov(theta []float64, a, b, k matrix.Dense) {
 }
 
 func (c indicator) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
-	bar, dTheta := of.K, of.Theta
+	bar := of.K
+	dTheta := of.Theta
 	v := math.Exp(theta[0])
 	for i := range a.Rows {
-		ai, row := a.Row(i), bar.Row(i)
+		ai := a.Row(i)
+		row := bar.Row(i)
 		var s float64
 		for j, g := range row {
 			if c.holds(ai, b.Row(j)) {

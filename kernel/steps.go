@@ -54,7 +54,9 @@ func (s *Steps) Spec(theta []float64) Spec { return SpecOf("steps", s.Params(), 
 
 // part returns v's part of bin b: how far v is into the bin, from the bin's end that is nearer to 0.
 func part(v float64, b int) float64 {
-	from, to, zero := binWidth*float64(b-bins/2), binWidth*float64(b+1-bins/2), 0.0
+	from := binWidth * float64(b-bins/2)
+	to := binWidth * float64(b+1-bins/2)
+	zero := 0.0
 	if zero = from; b < bins/2 {
 		zero = to
 	}
@@ -132,7 +134,8 @@ func (c *stepColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	n := j1 - j0
 	memory := linalg.Borrow(c.dim+1, n)
-	k, others := memory.Row(0), memory.RowRange(1, c.dim+1) // others has the adjoints of w
+	k := memory.Row(0)
+	others := memory.RowRange(1, c.dim+1) // others has the adjoints of w
 	clear(others.Data)
 	for i := range a.Rows {
 		c.row(a.Row(i), j0, k)
@@ -141,7 +144,9 @@ func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta 
 			dTheta[len(dTheta)-1] -= k[j]
 		}
 		for t, v := range a.Row(i) {
-			at, own, other := c.at(t, v), 0.0, others.Row(t)
+			at := c.at(t, v)
+			own := 0.0
+			other := others.Row(t)
 			for j, w := range c.w.Row(t)[j0:j1] {
 				if d := at - w; d != 0 {
 					d = math.Copysign(1, d) * k[j]

@@ -25,7 +25,8 @@ func (at Bound) Times(a, b, v, out matrix.Dense) {
 		c := columnsOf(at.Kernel, at.Theta, b)
 		linalg.Parallel((a.Rows+tile-1)/tile, func(t int) {
 			a.Check()
-			i0, i1 := t*tile, min((t+1)*tile, a.Rows)
+			i0 := t * tile
+			i1 := min((t+1)*tile, a.Rows)
 			timesTile(c, a, i0, i1, 0, b.Rows, v, out, false)
 		})
 		c.release()
@@ -43,7 +44,8 @@ func timesTile(c columns, a matrix.Dense, i0, i1, j0, j1 int, v, out matrix.Dens
 		if v.Cols == 1 {
 			var x, transposed []float64
 			if both {
-				x, transposed = v.Data[i0:i1], out.Data[j:e]
+				x = v.Data[i0:i1]
+				transposed = out.Data[j:e]
 			}
 			radial.ApplyColumn(block, v.Data[j:e], out.Data[i0:i1], x, transposed)
 			continue
@@ -63,13 +65,14 @@ func whole(v, out matrix.Dense, f func(v, out matrix.Dense)) {
 	if v.Cols == 1 {
 		w = 1
 	}
-	if v.Cols%w == 0 && (w > 1 || v.Stride == 1 && out.Stride == 1) {
+	if v.Cols%w == 0 && (w > 1 || (v.Stride == 1 && out.Stride == 1)) {
 		out.Zero()
 		f(v, out)
 		return
 	}
 	cols := (v.Cols + w - 1) / w * w
-	pv, po := linalg.Borrow(v.Rows, cols), linalg.Borrow(out.Rows, cols)
+	pv := linalg.Borrow(v.Rows, cols)
+	po := linalg.Borrow(out.Rows, cols)
 	pv.Zero()
 	po.Zero()
 	pv.View(0, v.Rows, 0, v.Cols).CopyFrom(v)
@@ -121,7 +124,8 @@ func tournament(n, part, parts int, game func(p, q int)) {
 				return
 			}
 			// The last seat stays, and all other seats move on by one.
-			p, q := (round+t)%(seats-1), (round+seats-1-t)%(seats-1)
+			p := (round + t) % (seats - 1)
+			q := (round + seats - 1 - t) % (seats - 1)
 			if t == 0 {
 				q = seats - 1
 			}
@@ -144,12 +148,14 @@ func HasSingle(k Kernel) bool {
 // TimesSingle does the work of TimesSymmetric in float32, for a kernel that HasSingle. The result has about six digits,
 // and takes half the time. The sums over pairs of parties are in float64.
 func (at Bound) TimesSingle(a, v, out matrix.Dense) {
-	k, theta := at.Kernel, at.Theta
+	k := at.Kernel
+	theta := at.Theta
 	s, ok := k.(*Stationary).singles(theta, a)
 	if !ok {
 		panic("kernel: no products in float32; ask HasSingle")
 	}
-	n, cols := a.Rows, 1
+	n := a.Rows
+	cols := 1
 	if v.Cols > 1 {
 		w := radial.SingleWidth()
 		cols = (v.Cols + w - 1) / w * w
@@ -170,10 +176,13 @@ func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 		}
 	}
 	tournament(n, at.part, at.parts, func(p, q int) {
-		i0, j0 := p*party, q*party
-		i1, j1 := min(i0+party, n), min(j0+party, n)
+		i0 := p * party
+		j0 := q * party
+		i1 := min(i0+party, n)
+		j1 := min(j0+party, n)
 		parts := make([]float32, (i1-i0+j1-j0)*cols)
-		rows, others := parts[:(i1-i0)*cols], parts[(i1-i0)*cols:]
+		rows := parts[:(i1-i0)*cols]
+		others := parts[(i1-i0)*cols:]
 		if p == q {
 			others = nil
 		}

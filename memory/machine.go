@@ -27,12 +27,14 @@ func machine(root string) (total int64) {
 		if len(f) < 3 {
 			continue
 		}
-		folder, file := "sys/fs/cgroup", "memory.max"
+		folder := "sys/fs/cgroup"
+		file := "memory.max"
 		if f[1] != "" { // version 1
 			if f[1] != "memory" {
 				continue
 			}
-			folder, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+			folder = "sys/fs/cgroup/memory"
+			file = "memory.limit_in_bytes"
 		}
 		// The groups that contain a group limit it too. In a container the path may be the host's, and only the root
 		// exists.

@@ -133,10 +133,12 @@ func Text(bytes float64) string {
 
 // Parse reads a number of bytes such as 4GiB, 500MB or 1000000.
 func Parse(text string) (int64, error) {
-	number, size := strings.TrimSpace(text), 1.0
+	number := strings.TrimSpace(text)
+	size := 1.0
 	for _, u := range units {
 		if n := len(number) - len(u.name); n > 0 && strings.EqualFold(number[n:], u.name) {
-			number, size = strings.TrimSpace(number[:n]), u.size
+			number = strings.TrimSpace(number[:n])
+			size = u.size
 			break
 		}
 	}

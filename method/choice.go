@@ -241,7 +241,7 @@ func (c Choice) FreeUp(noise float64) Method {
 // a sparse posterior q. It returns nil if the method trains further parameters.
 func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
 	p, ok := c.WithAlpha().Method().Bind(t).(*collapsed)
-	if !ok || p.learnAlpha && !p.fitc {
+	if !ok || (p.learnAlpha && !p.fitc) {
 		return nil, nil
 	}
 	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)}, q.Support.Data)
@@ -266,15 +266,18 @@ func (c Choice) WithAlpha() Choice {
 
 // WithDefaults fills in each setting that is a word and doesn't depend on the rows, and the settings in Own.
 func (c Choice) WithDefaults() Choice {
-	if c.asksForBatches() && c.hasBatches() || c.Free() && c.Epochs != 0 {
+	if (c.asksForBatches() && c.hasBatches()) || (c.Free() && c.Epochs != 0) {
 		c.Optimizer = cmp.Or(c.Optimizer, "adam")
 	}
 	if c.Free() {
 		c.Batches = cmp.Or(c.Batches, "uniform") // random batches suffice, since a bound is a sum over rows
 	}
-	own, to, rest := c.own(), reflect.ValueOf(&c).Elem(), reflect.ValueOf(neutral)
+	own := c.own()
+	to := reflect.ValueOf(&c).Elem()
+	rest := reflect.ValueOf(neutral)
 	for i := range to.NumField() {
-		f, name := to.Field(i), to.Type().Field(i).Name
+		f := to.Field(i)
+		name := to.Type().Field(i).Name
 		if f.Kind() != reflect.String || name == "Name" || !f.IsZero() {
 			continue
 		}
@@ -296,7 +299,8 @@ func (c Choice) WithDefaults() Choice {
 func (c Choice) FromFile() Choice {
 	k, known := Find(c.Name)
 	if known && !k.Has("InducingInit") && c.Posterior != "free" {
-		c.InducingInit, c.FixInducing = "", false
+		c.InducingInit = ""
+		c.FixInducing = false
 	}
 	if known && !k.Has("Posterior") && c.Posterior == "fitc" {
 		c.Posterior = ""
@@ -319,9 +323,10 @@ func (c Choice) Check(use Use) []error {
 	}
 	asked := reflect.ValueOf(c)
 	for i := range asked.NumField() {
-		name, v := asked.Type().Field(i).Name, asked.Field(i)
+		name := asked.Type().Field(i).Name
+		v := asked.Field(i)
 		said := name == "Name" || name == "Own" || v.IsZero() || reflect.DeepEqual(v.Interface(),
-			reflect.ValueOf(neutral).Field(i).Interface()) || name == "InducingBy" && c.Full() // checked below, by Size
+			reflect.ValueOf(neutral).Field(i).Interface()) || (name == "InducingBy" && c.Full()) // checked below, by Size
 		if !said {
 			wrong = append(wrong, c.checkSetting(name, v, use)...)
 		}
@@ -365,7 +370,7 @@ func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 	}
 	free := Kind{Method: Free{}}
 	bound, _ := Find(KLPACName)
-	if takes(c.Kind()) || c.Free() && takes(free) || use.Learns && slices.Contains(afterwards, field) && takes(bound) {
+	if takes(c.Kind()) || (c.Free() && takes(free)) || (use.Learns && slices.Contains(afterwards, field) && takes(bound)) {
 		return nil
 	}
 	names := list(takes)

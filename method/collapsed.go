@@ -108,7 +108,8 @@ func (m PAC) Bind(t Task) Problem {
 	sparse.LearnAlpha = learn
 	sparse.Objective = &objective.SparsePAC{Alpha: m.Alpha, Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
 		Penalty: t.Penalty}
-	c.named, c.sparse = sparse, sparse
+	c.named = sparse
+	c.sparse = sparse
 	return c
 }
 

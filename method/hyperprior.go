@@ -40,7 +40,8 @@ const alikeVariance = 0.1
 //
 //	(τ²I + s11ᵀ)⁻¹ = I/τ² − 11ᵀ s/(τ²(τ² + ds)),  |τ²I + s11ᵀ| = τ²ᵈ (1 + ds/τ²)
 func common(mates int) (precision, logDeterminant float64) {
-	d, s := float64(mates), wide-alikeVariance
+	d := float64(mates)
+	s := wide - alikeVariance
 	return s / (alikeVariance * (alikeVariance + d*s)), math.Log1p(d * s / alikeVariance)
 }
 
@@ -115,14 +116,16 @@ const (
 
 // sparse returns w with the sparse density in place of the normal one, where the rule asks for it.
 func (w weak) sparse(t Task) weak {
-	params, d := t.Kernel.Params(), t.dims()
+	params := t.Kernel.Params()
+	d := t.dims()
 	if d < sparseInputs || t.All.X.Rows >= sparseRows*d {
 		return w
 	}
 	w = slices.Clone(w)
 	for k, p := range w {
 		if p.at < len(params) && params[p.at].Dim >= 0 && params[p.at].Distant(d) > 1 {
-			w[k].slope, w[k].variance = sparseSlope, 1./(sparseSlope*sparseSlope)
+			w[k].slope = sparseSlope
+			w[k].variance = 1. / (sparseSlope * sparseSlope)
 		}
 	}
 	return w

@@ -70,7 +70,7 @@ func Register(k Kind) {
 	for _, s := range settings.Of(k.Method) {
 		for _, other := range earlier {
 			renamed := (s.Field == other.Field) != (s.Name == other.Name) && !s.Word()
-			if renamed || s.Field == other.Field && s.Base() != other.Base() {
+			if renamed || (s.Field == other.Field && s.Base() != other.Base()) {
 				panic(fmt.Sprintf("method %q: its setting %s, field %s of type %v, contradicts other "+
 					"methods' %s, field %s of type %v", k.Name, s.Name, s.Field, s.Type, other.Name, other.Field, other.Type))
 			}

@@ -34,8 +34,10 @@ func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.R
 		return m.Problem.Minimize(ctx, run, x)
 	}
 	const enough = 0.1 // as Run.Enough
-	begin, tell := run, run.Tell
-	begin.Key, begin.Enough = run.Key+"/wide", max(run.Enough, enough)
+	begin := run
+	tell := run.Tell
+	begin.Key = run.Key + "/wide"
+	begin.Enough = max(run.Enough, enough)
 	begin.Tell = func(key string, s *State, iteration int, value float64, _ string) error {
 		return tell(key, s, iteration, value, "")
 	}
@@ -48,7 +50,8 @@ func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.R
 	}
 	end, err := m.Problem.Minimize(ctx, run, r.X)
 	if err == nil {
-		end.Iterations, end.Evaluations = end.Iterations+r.Iterations, end.Evaluations+r.Evaluations
+		end.Iterations = end.Iterations + r.Iterations
+		end.Evaluations = end.Evaluations + r.Evaluations
 	}
 	return end, err
 }
@@ -68,7 +71,9 @@ func (m *marginal) Diagnostics() Diagnostics {
 // and the last term isn't negative. Through the last term, a kernel pays for what it learns about its parameters from
 // the rows.
 func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
-	x, value, n := r.X, r.Value-m.mode.weak.peak(), len(r.X)
+	x := r.X
+	value := r.Value - m.mode.weak.peak()
+	n := len(r.X)
 	added := slices.Repeat([]float64{1 / wide}, n) // numbers to add to the diagonal of H
 	precision := mat.NewSymDense(n, nil)
 	for i, v := range added {
@@ -98,7 +103,9 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 	if m.mode.X.Rows > FewRows {
 		atOnce = 1
 	}
-	order, sum, seen := m.order(x), value, 0
+	order := m.order(x)
+	sum := value
+	seen := 0
 	order = order[:min(n, mostCurved)]
 	rows := mat.NewDense(n, n, nil)
 	modes := make(chan mode, atOnce)
@@ -107,7 +114,9 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 		columns := order[done:min(done+atOnce, len(order))]
 		errs := make([]error, len(columns))
 		linalg.Parallel(len(columns), func(c int) {
-			i, at, moved := columns[c], slices.Clone(x), make([]float64, n)
+			i := columns[c]
+			at := slices.Clone(x)
+			moved := make([]float64, n)
 			var f mode
 			select {
 			case f = <-modes:
@@ -131,7 +140,8 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 			continue
 		}
 		seen = done
-		h, prior := mat.NewSymDense(done, nil), mat.NewSymDense(done, nil)
+		h := mat.NewSymDense(done, nil)
+		prior := mat.NewSymDense(done, nil)
 		for a, i := range order[:done] {
 			for b, j := range order[:a+1] {
 				h.SetSym(a, b, (rows.At(i, j)+rows.At(j, i))/2)
@@ -182,7 +192,8 @@ const FewRows = 1500
 
 // order returns the parameters' numbers, those without a weak prior first and then the largest of the others last.
 func (m *marginal) order(x []float64) []int {
-	size, all := make([]float64, len(x)), make([]int, len(x))
+	size := make([]float64, len(x))
+	all := make([]int, len(x))
 	for i := range x {
 		size[i], all[i] = math.Inf(-1), i
 	}
@@ -211,6 +222,7 @@ func (p *byCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error
 }
 
 func (p *byCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
-	p.Context, p.Progress = ctx, p.task.Progress
+	p.Context = ctx
+	p.Progress = p.task.Progress
 	return p.descent.Minimize(ctx, run.In(p.Box(x0)), p.IterativeEvidence, x0)
 }

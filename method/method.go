@@ -226,7 +226,8 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 
 // parameters splits [θ, β, ln σ_n², …] into θ, β and σ_n².
 func (t Task) parameters(x []float64) (theta, beta []float64, noise float64) {
-	nk, g := len(t.Kernel.Params()), t.prior()
+	nk := len(t.Kernel.Params())
+	g := t.prior()
 	return x[:nk], x[nk:g], math.Exp(x[g])
 }
 

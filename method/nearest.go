@@ -123,7 +123,9 @@ var _ Racer = (*nearest)(nil)
 
 // with returns the problem with other numbers of neighbours and terms.
 func (p *nearest) with(neighbours, terms int) *nearest {
-	t, m, q := p.task, p.method, *p
+	t := p.task
+	m := p.method
+	q := *p
 	term := costs[m.Term]
 	if m.Term == "loss" {
 		term = t.Loss
@@ -154,7 +156,8 @@ func (p *nearest) Diagnostics() Diagnostics { return Diagnostics{} }
 
 // Minimize trains from x = [θ, β, ln σ_n²].
 func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
-	box, n := p.Box(x), cmp.Or(p.method.Searches, defaultSearches)
+	box := p.Box(x)
+	n := cmp.Or(p.method.Searches, defaultSearches)
 	batches := p.method.batches(false)
 	if batches == nil {
 		return inStages(ctx, run, p.method.Descent(), p, box, x, n, func(stage int, x []float64) int {
@@ -165,9 +168,11 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 			return searchedEvaluations
 		})
 	}
-	steps, before := defaultSteps, &train.AdamState{}
+	steps := defaultSteps
+	before := &train.AdamState{}
 	if p.method.short() {
-		steps, n = ownSteps, cmp.Or(p.method.Searches, ownSearches)
+		steps = ownSteps
+		n = cmp.Or(p.method.Searches, ownSearches)
 		p.NearestProblem = p.with(p.Neighbours, shortTerms).NearestProblem
 	}
 	a := batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch, defaultNearestRate, steps)

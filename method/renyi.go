@@ -105,16 +105,17 @@ func (m *Renyi) Complete() {
 // Check reports an α, a schedule and a solver that can't be combined.
 func (m Renyi) Check(use Use) []error {
 	wrong := m.checkSteps(m.Optimizer, use)
-	cv, fixed := m.AlphaBy == "cv", m.Alpha != nil || m.AlphaBy == "cv"
+	cv := m.AlphaBy == "cv"
+	fixed := m.Alpha != nil || m.AlphaBy == "cv"
 	wrong.If(m.Alpha != nil && cv, "alpha: give a number or cv, not both")
 	wrong.If(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or set anneal none", m.Anneal)
 	wrong.If(!fixed && m.Anneal == "none",
 		"anneal none: set the fixed α with alpha (0 is the exact GP, 1 is vfe), or set alpha cv")
-	wrong.If(m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0) || m.Alpha != nil && !(*m.Alpha <= 1),
+	wrong.If((m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0)) || (m.Alpha != nil && !(*m.Alpha <= 1)),
 		"alpha %v: want 0 ≤ α ≤ 1", m.alpha())
 	wrong.If(len(m.Alphas) > 0 && !cv, "alphas: only alpha cv chooses from them: set alpha cv, or leave alphas out")
 	each := slices.Compact(slices.Sorted(slices.Values(m.Alphas)))
-	wrong.If(len(each) < len(m.Alphas) || len(each) > 0 && !(each[0] >= 0 && each[len(each)-1] <= 1),
+	wrong.If(len(each) < len(m.Alphas) || (len(each) > 0 && !(each[0] >= 0 && each[len(each)-1] <= 1)),
 		"alphas %v: want numbers from 0 to 1, each once, such as 0,0.5,1", m.Alphas)
 	byRows := m.Solver == posterior.ByCG || m.Solver == posterior.ByNearest
 	wrong.If(byRows && !(use.Evaluating && m.Solver == posterior.ByCG) && (cv || m.alpha() != 0),
@@ -169,7 +170,8 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 	if batches == nil {
 		return p.method.stages(ctx, run, p.RenyiProblem, box, x0, p.SetProgress)
 	}
-	a, near := batches.settings(p.task.N, p.task.Seed, defaultRenyiBatch, defaultRate, defaultSteps), searches{}
+	a := batches.settings(p.task.N, p.task.Seed, defaultRenyiBatch, defaultRate, defaultSteps)
+	near := searches{}
 	if a.Nearest {
 		a = batches.settings(p.task.N, p.task.Seed, defaultLocalBatch, defaultLocalRate, defaultLocalSteps)
 		near = searches{defaultSearches, p.Search}
@@ -182,7 +184,8 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 	evaluate := func(x []float64) (float64, error) { return p.Evaluate(x, nil) }
 	ends := [][]float64{s.X, s.Previous, x0}
 	if p.task.N > MaxEvaluated {
-		evaluate, ends = func([]float64) (float64, error) { return s.Mean, nil }, ends[:1]
+		evaluate = func([]float64) (float64, error) { return s.Mean, nil }
+		ends = ends[:1]
 	}
 	return lowest(s, box, ends, evaluate)
 }

@@ -24,8 +24,8 @@ type State struct {
 // Check returns an error if the state isn't of exactly one optimiser, for example in a damaged checkpoint. That
 // optimiser checks the rest when it resumes.
 func (s *State) Check() error {
-	if s == nil || (s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil) || s.Descent != nil &&
-		s.MMA != nil || s.MMA != nil && s.Batches != nil {
+	if s == nil || ((s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil)) || (s.Descent != nil &&
+		s.MMA != nil) || (s.MMA != nil && s.Batches != nil) {
 		return errors.New("it isn't the state of one optimiser")
 	}
 	return nil
@@ -54,7 +54,8 @@ func (r Run) In(b train.Bounds) Run {
 // part returns the run of a part of the training, whose iterations come after the iterations before. all is the number
 // of iterations of all parts.
 func (r Run) part(name string, before, all int) Run {
-	tell, of := r.Tell, r.Of
+	tell := r.Tell
+	of := r.Of
 	r.Key += name
 	r.Tell = func(key string, s *State, iteration int, value float64, stopped string) error {
 		if stopped == train.StepLimit && before+iteration < all {
@@ -144,9 +145,11 @@ type anchored interface {
 // fromAnchors minimises by L-BFGS from anchor to anchor. With one anchor the function is smooth.
 func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored, box train.Bounds,
 	x0 []float64) (*train.Result, error) {
-	from, anchor := train.Start(x0), x0
+	from := train.Start(x0)
+	anchor := x0
 	if s := run.Load(key); s != nil && s.Descent != nil {
-		from, anchor = s.Descent.Clone(), s.Anchor
+		from = s.Descent.Clone()
+		anchor = s.Anchor
 	}
 	if err := damaged(key, len(x0), from.X, anchor); err != nil {
 		return nil, err
@@ -172,7 +175,9 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 			if err != nil {
 				return nil, err
 			}
-			from.Value, from.Decrease, from.Stopped = value, 1, ""
+			from.Value = value
+			from.Decrease = 1
+			from.Stopped = ""
 			from.Evaluations++
 		}
 		r, err := minimizer.In(around(anchor, box)).Minimize(ctx, e, from, func(s *train.State) error {
@@ -222,7 +227,8 @@ func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, 
 		r.Iterations += sum.Iterations
 		r.Evaluations += sum.Evaluations
 		r.Rejected += sum.Rejected
-		sum, x = *r, r.X
+		sum = *r
+		x = r.X
 	}
 	return &sum, nil
 }
@@ -275,9 +281,11 @@ var errSearch = errors.New("the next search")
 // neighbours follow from its anchor, the point of the last search.
 func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam, box train.Bounds,
 	x []float64) (*train.AdamState, error) {
-	from, anchor := train.StartAdam(x), []float64(nil)
+	from := train.StartAdam(x)
+	anchor := []float64(nil)
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
-		from, anchor = last.Batches.Clone(), last.Anchor
+		from = last.Batches.Clone()
+		anchor = last.Anchor
 	}
 	if run.Of != nil {
 		run.Of(a.Steps)
@@ -327,7 +335,8 @@ func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
 		if err != nil {
 			failure = err
 		} else if r.X == nil || value < r.Value {
-			r.X, r.Value = x, value
+			r.X = x
+			r.Value = value
 		}
 	}
 	if r.X == nil {

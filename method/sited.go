@@ -51,14 +51,18 @@ func (t Task) bySites(x []float64) (*posterior.Posterior, finding.List, error) {
 		rows = some(t.All, sitedTrial)
 	}
 	var q *posterior.Posterior
-	best, least, failed := 0, math.Inf(1), error(nil)
+	best := 0
+	least := math.Inf(1)
+	failed := error(nil)
 	for i, way := range ways {
 		p, value, err := way(rows, x)
 		if err := t.Context.Err(); err != nil {
 			return nil, nil, err
 		}
 		if failed = cmp.Or(failed, err); err == nil && (q == nil || value < least) {
-			q, best, least = p, i, value
+			q = p
+			best = i
+			least = value
 		}
 	}
 	if q == nil {
@@ -110,8 +114,11 @@ func (t Task) sitesByNearest(rows objective.Memory, x []float64) (*posterior.Pos
 		return nil, 0, err
 	}
 	sited := at.Sited(rows.X)
-	g.Y, g.PerRow = sited.Y, sited.PerRow
-	q, of, value := posterior.NewNearest(g, PredictiveRows), judges(len(rows.Y)), 0.
+	g.Y = sited.Y
+	g.PerRow = sited.PerRow
+	q := posterior.NewNearest(g, PredictiveRows)
+	of := judges(len(rows.Y))
+	value := 0.
 	errs, variance := q.Others(g.Y, of)
 	for k, i := range of {
 		value += at.Missed(i, g.Y[i]-errs[k], variance[k])
@@ -130,7 +137,8 @@ func (t Task) sitesByInducing(rows objective.Memory, x []float64) (*posterior.Po
 	if err != nil {
 		return nil, 0, err
 	}
-	t.M, t.Ranks = chosen.Z.Rows, nil
+	t.M = chosen.Z.Rows
+	t.Ranks = nil
 	noise := objective.Stepped(t.Noise, x[t.prior()+1:])
 	x = slices.Concat(x[:t.prior()+1], chosen.Z.Data)
 	sparse := t.Sparse()

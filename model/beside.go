@@ -23,7 +23,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
-	prior, s := d.RowsOf(roles, dataset.Prior), m.Scaling
+	prior := d.RowsOf(roles, dataset.Prior)
+	s := m.Scaling
 	y, err := d.SortedTargets(prior)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	mean := at.allowed(at.z, at.mean)
 	var sums [3]float64 // sums of |y − prediction|, of rows inside the 95 % interval, and of y − median
 	for i, y := range at.Y {
-		r, sd := at.z[i]-m.from(mean[i], at.variance[i]), math.Sqrt(spreads[i].Variance)
+		r := at.z[i] - m.from(mean[i], at.variance[i])
+		sd := math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
 			sums[1]++
 		}
@@ -61,7 +63,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if err != nil {
 		return nil, err
 	}
-	c, error2 := constant.RMSE/s.TargetScale, own.RMSE/s.TargetScale
+	c := constant.RMSE / s.TargetScale
+	error2 := own.RMSE / s.TargetScale
 	if spread := c*c - sums[2]/n*sums[2]/n; spread > 1e-12*c*c && at.sides == nil {
 		x.R2 = 1 - error2*error2/spread
 	}
@@ -111,14 +114,16 @@ func (m *Model) rate(d *dataset.Data, prior, certified []int, at scored) (rate f
 
 // baseline computes the errors and the hold-out bound of the given predictions for the rows of a sample.
 func (m *Model) baseline(r ranks.Ranks, predicted []float64, at scored) (b Baseline, err error) {
-	squares, predicted := []float64{0}, at.allowed(at.Y, predicted)
+	squares := []float64{0}
+	predicted = at.allowed(at.Y, predicted)
 	for i, y := range at.Y {
 		squares[0] += (y - predicted[i]) * (y - predicted[i])
 	}
 	if err := r.Sum(squares); err != nil {
 		return b, err
 	}
-	b.RMSE, at.Mean = m.Scaling.TargetScale*math.Sqrt(squares[0]/float64(at.Rows)), predicted
+	b.RMSE = m.Scaling.TargetScale * math.Sqrt(squares[0]/float64(at.Rows))
+	at.Mean = predicted
 	if b.MeanRisk, b.MeanBound, err = m.Terms.HoldOut(at.Sample); err == nil && at.curve != nil {
 		b.Curve, err = m.Terms.HoldOutCurve(at.Sample, at.curve)
 	}
@@ -176,7 +181,8 @@ func withOnes(x matrix.Dense) matrix.Dense {
 func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	const ridge = 1e-9
 	_, d := rows.Dims()
-	gram, b := linalg.New(d+1, d+1), make([]float64, d+1)
+	gram := linalg.New(d+1, d+1)
+	b := make([]float64, d+1)
 	if err := eachBlock(rows, func(first int, x matrix.Dense) {
 		of := withOnes(x)
 		linalg.SyrkLower(true, 1, of, 1, gram)

@@ -25,12 +25,14 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 	if m.Classes != nil { // a label has no interval
 		return nil, nil
 	}
-	role, from := dataset.Calibration, ""
+	role := dataset.Calibration
+	from := ""
 	if m.Counts[dataset.Calibration] == 0 {
 		if !m.fixedBefore() {
 			return nil, nil
 		}
-		role, from = dataset.Certified, FromCertified
+		role = dataset.Certified
+		from = FromCertified
 	}
 	rows := d.RowsOf(roles, role)
 	first, n, err := ranks.Place(d.Ranks(), len(rows))
@@ -53,7 +55,8 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
-	misses, deviations := make([]float64, n), make([]float64, n)
+	misses := make([]float64, n)
+	deviations := make([]float64, n)
 	for i, y := range at.Y {
 		misses[first+i] = math.Abs(y - at.Mean[i])
 		off := at.z[i] - at.mean[i]

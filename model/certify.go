@@ -70,7 +70,8 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pa
 		}
 		return c, x, err
 	}
-	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
+	kl := m.Posterior.KL()
+	rounding := m.Posterior.KLRounding()
 	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
 		rounding = 0 // old certificates didn't add the rounding
 	}

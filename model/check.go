@@ -66,7 +66,8 @@ func (m *Model) checkSplit(*dataset.Data, dataset.Roles) error {
 
 // checkTerms returns an error if the terms of the certificate don't fit the posterior.
 func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
-	q, t := m.Posterior, m.Terms
+	q := m.Posterior
+	t := m.Terms
 	prior, _ := q.OfPrior()
 	if err := faults.First(
 		faults.If(t.Loss.Kind == pacbayes.Scaled && m.TrainsForBound(),
@@ -99,7 +100,8 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	}
 	params := len(q.Theta) + len(q.Beta)
 	if t.Tied > 0 {
-		different, lengthscales := map[float64]bool{}, 0
+		different := map[float64]bool{}
+		lengthscales := 0
 		for i, p := range q.Kernel.Params() {
 			if p.Kind == kernel.Lengthscale && p.Dim >= 0 {
 				different[q.Theta[i]] = true
@@ -131,9 +133,11 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	if s.Source == dataset.Declared {
 		return nil
 	}
-	rows, whose := d.RowsOf(roles, dataset.Prior), "the prior rows"
+	rows := d.RowsOf(roles, dataset.Prior)
+	whose := "the prior rows"
 	if s.Source == dataset.AllRows {
-		rows, whose = append(rows, d.RowsOf(roles, dataset.Certified)...), "prior and certified rows"
+		rows = append(rows, d.RowsOf(roles, dataset.Certified)...)
+		whose = "prior and certified rows"
 	}
 	again, err := dataset.ScalingOf(d, rows, s.Source)
 	if again.AsIs = s.AsIs; m.Classes != nil {
@@ -215,7 +219,9 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if q.Support.Rows != roles.Count(role) || q.Support.Cols != cols {
 		return other
 	}
-	x, y, mean := linalg.New(n, cols), make([]float64, n), make([]float64, n)
+	x := linalg.New(n, cols)
+	y := make([]float64, n)
+	mean := make([]float64, n)
 	if err := rows.Block(0, n, x.Data[:n*cols], y); err != nil {
 		return err
 	}
@@ -274,7 +280,7 @@ func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Sc
 		at.Y[rows.Place(i)], at.Shift[rows.Place(i)] = v, shift[i]
 	}
 	s, near := q.Solution.(*posterior.Nearest)
-	if len(q.Noises) != n || !near && len(q.Weights()) != n {
+	if len(q.Noises) != n || (!near && len(q.Weights()) != n) {
 		return wrong
 	}
 	if near {

@@ -129,7 +129,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 // claimPredictor adds the claims about the predictor. The flag after says that the model learnt a prior on the prior
 // rows, and then a posterior on the certified rows.
 func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fields ...string), after, derived bool) {
-	q, at := m.Posterior, m.Trained()
+	q := m.Posterior
+	at := m.Trained()
 	const anyQ = "the bound holds for every posterior: this one's divergence from the prior is computed again and paid for"
 	if !m.Terms.Informed {
 		add(byData, true, "the prior's kernel and mean, with their parameters", "on the grid that is paid for", "kernel",

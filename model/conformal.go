@@ -66,7 +66,7 @@ func (c *Conformal) sane(rows int) error {
 	}
 	unfit := errors.New("the model file's conformal intervals can't come from its calibration rows or certified rows")
 	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 &&
-		c.Normalised >= 0) || c.From != "" && c.From != FromCertified || (c.Misses == nil) != (c.Deviations == nil) {
+		c.Normalised >= 0) || (c.From != "" && c.From != FromCertified) || (c.Misses == nil) != (c.Deviations == nil) {
 		return unfit
 	}
 	k := rank(c.Level, rows)
@@ -85,7 +85,8 @@ func (c *Conformal) sane(rows int) error {
 // difference says how recomputed intervals differ from stored intervals. It returns "" if they agree. A deviation is a
 // miss divided by sd or more, so that its tolerance is 1/sd times the tolerance of a miss.
 func (c *Conformal) difference(stored *Conformal, sd float64) string {
-	a, b := c, stored
+	a := c
+	b := stored
 	miss := func(a, b float64) bool { return cautious.SameWidth(a, b, 1) }
 	deviation := func(a, b float64) bool { return cautious.SameWidth(a, b, 1/sd) }
 	if a.Level != b.Level || a.Rows != b.Rows || a.From != b.From || !miss(a.HalfWidth, b.HalfWidth) ||

@@ -49,10 +49,11 @@ func (c *Curve) Add(iteration int, value float64) {
 	}
 	// The last point is always the newest. Later points replace it if it is too close to the point before it.
 	n := len(c.Iterations)
-	if n > 0 && c.Iterations[n-1] >= iteration || n > 1 && c.Iterations[n-1]-c.Iterations[n-2] < c.Every {
+	if (n > 0 && c.Iterations[n-1] >= iteration) || (n > 1 && c.Iterations[n-1]-c.Iterations[n-2] < c.Every) {
 		n--
 	}
-	c.Iterations, c.Values = append(c.Iterations[:n], iteration), append(c.Values[:n], value)
+	c.Iterations = append(c.Iterations[:n], iteration)
+	c.Values = append(c.Values[:n], value)
 	if n++; n < curvePoints {
 		return
 	}
@@ -64,5 +65,6 @@ func (c *Curve) Add(iteration int, value float64) {
 			kept++
 		}
 	}
-	c.Iterations, c.Values = c.Iterations[:kept], c.Values[:kept]
+	c.Iterations = c.Iterations[:kept]
+	c.Values = c.Values[:kept]
 }

@@ -75,7 +75,8 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 		m.Posterior.Latent(x, f, nil)
 		linalg.Parallel(x.Rows, func(i int) {
 			x.Check()
-			to, w := make([]float64, len(names)), &way{m: m, x: x.RowRange(i, i+1), of: of}
+			to := make([]float64, len(names))
+			w := &way{m: m, x: x.RowRange(i, i+1), of: of}
 			along := *m.Posterior.Along(w.at(0, 0.25, 0.5, 0.75, 1))
 			along.Monotone = nil // a monotone mean has no Slopes
 			w.q = &along
@@ -109,7 +110,8 @@ func (e *Explanation) offset(d *dataset.Data) error {
 	}
 	at := slices.Index(e.Columns, d.Offset)
 	if at < 0 {
-		at, e.Columns = len(e.Columns), append(e.Columns, d.Offset)
+		at = len(e.Columns)
+		e.Columns = append(e.Columns, d.Offset)
 	}
 	for i, v := range offsets {
 		if c := &e.Contributions[i]; at == len(*c) {
@@ -149,7 +151,8 @@ func (m *Model) sources() (names []string, of []int) {
 		}
 		at := slices.Index(names, name)
 		if at < 0 {
-			at, names = len(names), append(names, name)
+			at = len(names)
+			names = append(names, name)
 		}
 		of = append(of, at)
 	}
@@ -205,9 +208,16 @@ func (w *way) at(ts ...float64) matrix.Dense {
 
 // add adds to each column its integral from a to b.
 func (w *way) add(to []float64, a, b float64) {
-	ts, weights, part := []float64{a, b}, []float64{0, 0}, make([]float64, len(to))
-	quadrature.Panels(ts, func(t, weight float64) { ts, weights = append(ts, t), append(weights, weight) })
-	rows, slopes, f := w.at(ts...), linalg.New(len(ts), w.x.Cols), make([]float64, len(ts))
+	ts := []float64{a, b}
+	weights := []float64{0, 0}
+	part := make([]float64, len(to))
+	quadrature.Panels(ts, func(t, weight float64) {
+		ts = append(ts, t)
+		weights = append(weights, weight)
+	})
+	rows := w.at(ts...)
+	slopes := linalg.New(len(ts), w.x.Cols)
+	f := make([]float64, len(ts))
 	w.q.Latent(rows, f, nil)
 	w.q.Slopes(rows, slopes)
 	for i, weight := range weights {

@@ -103,7 +103,7 @@ func (a array) bytes() int {
 // rowNoised says whether rows differ in noise.
 func (m *Model) rowNoised() bool {
 	prior, _ := m.Posterior.OfPrior()
-	return m.Varying != nil || m.Posterior.Noises != nil || prior != nil && prior.Noises != nil
+	return m.Varying != nil || m.Posterior.Noises != nil || (prior != nil && prior.Noises != nil)
 }
 
 var meanNames = []string{"zero", "constant", "linear"}
@@ -169,7 +169,8 @@ func (m *Model) Write(w io.Writer) error {
 		Monotone: p.Monotone}
 	version := uint32(factored)
 	if _, h.Nearest = p.Arrays(); p.Kind() != posterior.ByCholesky {
-		h.Solver, version = p.Kind(), unfactored
+		h.Solver = p.Kind()
+		version = unfactored
 	}
 	parts := partsOf("", p)
 	if prior, temper := p.OfPrior(); prior != nil {
@@ -183,9 +184,12 @@ func (m *Model) Write(w io.Writer) error {
 		version = encoded
 	}
 	if m.Split == ByPosition {
-		h.Split, h.Arrays = "", append(h.Arrays, array{"roles", "uint8", len(roles), 1})
+		h.Split = ""
+		h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
 	} else {
-		version, h.Counts, h.Range = dealt, &m.Counts, &m.Range
+		version = dealt
+		h.Counts = &m.Counts
+		h.Range = &m.Range
 		if m.Group != "" {
 			h.Groups = &m.Groups
 		}
@@ -374,7 +378,8 @@ func decode(raw []byte) (_ *Model, err error) {
 	if err := memory.Afford("the model file's header", each*float64(hl)); err != nil {
 		return nil, err
 	}
-	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
+	body := raw[:len(raw)-sha256.Size]
+	sum := raw[len(raw)-sha256.Size:]
 	var h header
 	headerErr := strict.Unmarshal(raw[prefix:prefix+hl], &h, named...)
 	size := prefix + hl
@@ -406,7 +411,7 @@ func decode(raw []byte) (_ *Model, err error) {
 		return nil, err
 	}
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) ||
-		max(v, m.needs()) >= noised && v != m.needs() {
+		(max(v, m.needs()) >= noised && v != m.needs()) {
 		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: "+
 			"it was altered", v)
 	}
@@ -452,16 +457,19 @@ func (h header) model(data []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Posterior.Noise, m.Posterior.Monotone = h.NoiseVariance, h.Monotone
+	m.Posterior.Noise = h.NoiseVariance
+	m.Posterior.Monotone = h.Monotone
 	if m.Conformal != nil {
-		m.Conformal.Misses, m.Conformal.Deviations = found["misses"], found["deviations"]
+		m.Conformal.Misses = found["misses"]
+		m.Conformal.Deviations = found["deviations"]
 	}
 	return m, m.sane()
 }
 
 // read sets roles and hashes in m, and returns the numbers and the shapes of all arrays by name.
 func (h header) read(data []byte, m *Model) (found map[string][]float64, shape map[string]array, err error) {
-	found, shape = map[string][]float64{}, map[string]array{}
+	found = map[string][]float64{}
+	shape = map[string]array{}
 	for _, a := range h.Arrays {
 		part := data[:a.bytes()]
 		data = data[a.bytes():]
@@ -518,9 +526,9 @@ func (h header) deal(m *Model) error {
 		m.Groups = m.Counts
 		return nil
 	}
-	if h.Split != ByContent && h.Split != ByLast || h.Counts == nil || h.Range == nil ||
+	if (h.Split != ByContent && h.Split != ByLast) || h.Counts == nil || h.Range == nil ||
 		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
-		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) || h.Beside != nil && !h.besides() ||
+		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) || (h.Beside != nil && !h.besides()) ||
 		(h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
 		return unfit
 	}

@@ -30,7 +30,8 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 		return nil, nil, errors.New("the model is empty: load or fit a model first")
 	}
 	n, _ := rows.Dims()
-	mean, variance = make([]float64, n), make([]float64, n)
+	mean = make([]float64, n)
+	variance = make([]float64, n)
 	var tell func(done, of int)
 	if of, ok := rows.(interface{ Context() context.Context }); ok {
 		tell = told(of.Context())
@@ -162,7 +163,8 @@ func (m *Model) spreads(ctx context.Context, mean, variance, noises []float64) (
 			return nil, &rowError{i, errTooFar}
 		}
 	}
-	of, errs := make([]objective.Spread, len(mean)), make([]error, len(mean))
+	of := make([]objective.Spread, len(mean))
+	errs := make([]error, len(mean))
 	each(ctx, len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.noiseIn(noises, i)) })
 	for i, err := range errs {
 		if err != nil {
@@ -336,7 +338,8 @@ func MonotoneOf(rows blocks, ways posterior.Monotone) (axes posterior.Monotone, 
 				if first+i == 0 {
 					axes = append(axes, posterior.Axis{Input: a.Input, From: v, To: v})
 				}
-				low, high := &axes[k].From, &axes[k].To
+				low := &axes[k].From
+				high := &axes[k].To
 				if a.From > a.To {
 					low, high = high, low
 				}

@@ -29,12 +29,14 @@ const (
 // near counts the near copies among the first mostLooked certified rows. It compares these rows with all rows that the
 // model was made from, except rows of the same group. It returns 0 if rows are spread over ranks.
 func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
-	certified, all := d.RowsOf(roles, dataset.Certified), madeRows(d, roles)
+	certified := d.RowsOf(roles, dataset.Certified)
+	all := madeRows(d, roles)
 	if d.Ranks().Size() > 1 {
 		return 0, nil
 	}
 	read := func(rows []int) (x, y []float64, err error) {
-		x, y = make([]float64, len(rows)*d.Cols), make([]float64, len(rows))
+		x = make([]float64, len(rows)*d.Cols)
+		y = make([]float64, len(rows))
 		return x, y, d.Scaled(rows, m.Scaling).Block(0, len(rows), x, y)
 	}
 	certified = certified[:min(len(certified), mostLooked)]
@@ -51,7 +53,7 @@ func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
 		each(context.Background(), len(certified), func(i int) {
 			for k, row := range rows {
 				miss := math.Abs(y[i] - targets[k])
-				if miss > apart || roles.Group != nil && roles.Group[row] == roles.Group[certified[i]] {
+				if miss > apart || (roles.Group != nil && roles.Group[row] == roles.Group[certified[i]]) {
 					continue
 				}
 				found[i].add(row, nearness(x[i*d.Cols:(i+1)*d.Cols], others[k*d.Cols:(k+1)*d.Cols], miss))
@@ -73,7 +75,8 @@ func (of *nearest) add(row, t int) {
 		return
 	}
 	if of.pairs[t]++; of.best < t && t <= tenths {
-		of.best, of.other = t, row
+		of.best = t
+		of.other = row
 	}
 }
 
@@ -103,7 +106,10 @@ func nearness(a, b []float64, miss float64) (t int) {
 // gap looks for a gap in the distances, and counts the rows nearer to another row than the gap; 0 without a gap.
 func gap(found []nearest, all int) int {
 	for t := 1; t <= tenths; t++ {
-		rows, near, farther, copied := 0., 0, 0, map[int]bool{}
+		rows := 0.
+		near := 0
+		farther := 0
+		copied := map[int]bool{}
 		for _, of := range found {
 			if of.pairs[tenths+1] > 1 { // another row equals it, which Repeats counts; one pair is the row itself
 				continue

@@ -11,7 +11,7 @@ import (
 // TrainsForBound says whether training minimised a bound on the risk of the posterior Q. Then σ_n² only shapes Q.
 func (m *Model) TrainsForBound() bool {
 	kind, _ := method.Find(m.Objective)
-	return kind.Bound != "" || m.Terms.Informed && !m.Terms.Fixed
+	return kind.Bound != "" || (m.Terms.Informed && !m.Terms.Fixed)
 }
 
 // drawn says whether the target has classes, and the certificate is about the label that a random draw of f gives: its
@@ -38,7 +38,7 @@ func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, er
 		return q.Noise, nil
 	}
 	role := dataset.Certified
-	if m.Counts[dataset.Prior] > 0 && !m.Terms.Informed || m.Counts[dataset.Certified] == 0 {
+	if (m.Counts[dataset.Prior] > 0 && !m.Terms.Informed) || m.Counts[dataset.Certified] == 0 {
 		role = dataset.Prior
 	}
 	rows := d.RowsOf(roles, role)
@@ -92,7 +92,8 @@ func noiseOf(r ranks.Ranks, y, mean, variance []float64) (noise float64, err err
 			best = l
 		}
 	}
-	a, b := best-step, best+step
+	a := best - step
+	b := best + step
 	for range 60 {
 		g := (math.Sqrt(5) - 1) / 2 * (b - a)
 		if cost(b-g) < cost(a+g) {

@@ -55,11 +55,15 @@ func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles, mean []float64) (f
 	if math.Abs(sorted(y)) > 0.9 {
 		return nil, nil
 	}
-	alike, by := finding.RowsInOrder, finding.RowsSortedBy
+	alike := finding.RowsInOrder
+	by := finding.RowsSortedBy
 	if m.Group != "" {
-		r, alike, by = groupMeans(r, inFile, roles.Group), finding.GroupsInOrder, finding.GroupsSortedBy
+		r = groupMeans(r, inFile, roles.Group)
+		alike = finding.GroupsInOrder
+		by = finding.GroupsSortedBy
 	}
-	rho, chance := autocorrelation(r), 4/math.Sqrt(float64(len(r)))
+	rho := autocorrelation(r)
+	chance := 4 / math.Sqrt(float64(len(r)))
 	if len(r) < orderLeast || !(rho > max(chance, 0.05)) {
 		return nil, nil
 	}
@@ -94,7 +98,8 @@ func (m *Model) misses(d *dataset.Data, rows, place []int, mean []float64) ([]fl
 // groupMeans returns the mean of each group, in the order in which groups begin.
 func groupMeans(r []float64, rows, group []int) []float64 {
 	numbers, groups := lists.Numbered(lists.Of(rows, func(row int) int { return group[row] }))
-	means, sizes := make([]float64, groups), make([]float64, groups)
+	means := make([]float64, groups)
+	sizes := make([]float64, groups)
 	for i, g := range numbers {
 		means[g] += r[i]
 		sizes[g]++

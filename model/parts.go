@@ -123,7 +123,9 @@ func (e *effect) moves(c []float64) (variance float64) {
 	for i, v := range e.mean.Data {
 		m.Data[i] = 2 * e.a.weights[i/m.Cols] * e.b.weights[i%m.Cols] * v
 	}
-	along, own, half := linalg.New(m.Rows, len(c)), linalg.New(m.Rows, m.Rows), linalg.New(m.Rows, m.Cols)
+	along := linalg.New(m.Rows, len(c))
+	own := linalg.New(m.Rows, m.Rows)
+	half := linalg.New(m.Rows, m.Cols)
 	linalg.Gemm(false, false, e.weight, m, e.b.support, 0, along)
 	linalg.Gemm(false, false, e.weight, m, e.b.own, 0, half)
 	linalg.Gemm(false, true, 1, half, m, 0, own)
@@ -178,14 +180,17 @@ func (m *Model) Parts() *Parts {
 func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel.Part,
 	slopes []float64) (all []*Share) {
 	names, of := m.sources()
-	axes, d, n := map[int]axis{}, len(m.Inputs), q.Support.Rows
+	axes := map[int]axis{}
+	d := len(m.Inputs)
+	n := q.Support.Rows
 	none := axis{weights: []float64{1}, support: matrix.Of(1, n, slices.Repeat([]float64{1}, n)),
 		own: matrix.Of(1, 1, []float64{1})}
 	var effects []*effect
 	for _, k := range kernels {
-		a, b := k.Inputs[0], k.Inputs[len(k.Inputs)-1]
-		e, columns := &effect{b: none, weight: math.Exp(k.Theta[len(k.Theta)-1]), slopes: make([]float64, d)},
-			[]string{names[of[a]]}
+		a := k.Inputs[0]
+		b := k.Inputs[len(k.Inputs)-1]
+		e := &effect{b: none, weight: math.Exp(k.Theta[len(k.Theta)-1]), slopes: make([]float64, d)}
+		columns := []string{names[of[a]]}
 		if a == b {
 			axes[a] = axisOf(q, k)
 			e.slopes[a] = slopes[a]
@@ -195,9 +200,11 @@ func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel
 		e.a = axes[a]
 		at := slices.IndexFunc(all, func(s *Share) bool { return slices.Equal(s.Columns, columns) })
 		if at < 0 {
-			at, all = len(all), append(all, &Share{m: m, Columns: columns})
+			at = len(all)
+			all = append(all, &Share{m: m, Columns: columns})
 		}
-		all[at].kernels, all[at].effects = append(all[at].kernels, k), append(all[at].effects, e)
+		all[at].kernels = append(all[at].kernels, k)
+		all[at].effects = append(all[at].effects, e)
 		effects = append(effects, e)
 	}
 	if rest.Kernel != nil {
@@ -218,7 +225,8 @@ func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel
 func (m *Model) deviate(q *posterior.Posterior, shares []*Share, total float64) {
 	n := len(shares)
 	_, temper := m.Posterior.OfPrior()
-	c, cov := linalg.New(n, q.Support.Rows), linalg.New(n, n)
+	c := linalg.New(n, q.Support.Rows)
+	cov := linalg.New(n, n)
 	linalg.Parallel(n, func(i int) {
 		for _, e := range shares[i].effects {
 			cov.Row(i)[i] += e.moves(c.Row(i))
@@ -226,7 +234,8 @@ func (m *Model) deviate(q *posterior.Posterior, shares []*Share, total float64) 
 	})
 	q.Explain(c, cov)
 	for i, s := range shares {
-		slope, moved := slices.Repeat([]float64{-s.Share / total}, n), 0.
+		slope := slices.Repeat([]float64{-s.Share / total}, n)
+		moved := 0.
 		slope[i] += 1 / total
 		for j, v := range slope {
 			moved += v * linalg.Dot(cov.Row(j), slope)
@@ -245,7 +254,8 @@ func (s *Share) Name() string {
 
 // String returns the largest shares with 95 % intervals: "x1 31 % ± 2, x2 · x5 12 % ± 3, others 4 %".
 func (p *Parts) String() string {
-	says, others := []string(nil), 1.
+	says := []string(nil)
+	others := 1.
 	for _, s := range p.Shares[:min(8, len(p.Shares))] {
 		says = append(says, fmt.Sprintf("%s %.0f %% ± %.0f", s.Name(), 100*s.Share, 100*objective.Normal975*s.SD))
 		others -= s.Share

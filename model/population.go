@@ -91,6 +91,10 @@ func (m *Model) SetTies(ties []Tie, same bool) {
 		return
 	}
 	if why := m.Undecided(); why != "" && m.Certificate != nil {
-		m.Certificate, m.Conformal, m.Sets, m.Context, m.CertificateReason = nil, nil, nil, nil, why
+		m.Certificate = nil
+		m.Conformal = nil
+		m.Sets = nil
+		m.Context = nil
+		m.CertificateReason = why
 	}
 }

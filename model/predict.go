@@ -71,7 +71,8 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
 	n, cols := x.Dims()
-	further, last := m.Further(), ""
+	further := m.Further()
+	last := ""
 	names := slices.Concat(m.Inputs, further)
 	if len(further) > 0 {
 		last = fmt.Sprintf(", and then %s", spelling.Quoted(further, 2))
@@ -85,7 +86,9 @@ func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Predictio
 	if err != nil {
 		return nil, err
 	}
-	outside, row, offsets := make([]int, n), make([]float64, cols), make([]float64, n)
+	outside := make([]int, n)
+	row := make([]float64, cols)
+	offsets := make([]float64, n)
 	for i := range outside {
 		outside[i] = m.outside(mat.Row(row, i, x)[:len(m.Inputs)], variance[i])
 		if m.Offset != "" {
@@ -170,13 +173,15 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 // predicted returns the prediction of a row, given the mean and variance of f and the spread of y, in scaled units, and
 // the row's offset.
 func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p Prediction) {
-	s, sd := m.Scaling, math.Sqrt(y.Variance)
+	s := m.Scaling
+	sd := math.Sqrt(y.Variance)
 	if noise := m.Sited(); noise != nil {
 		p = Prediction{Mean: noise.Point(mean, variance, m.ObservationNoise), LatentVariance: variance,
 			PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance), PredictiveSD: sd,
 			Lower95: m.from(mean, variance) + y.Lower*sd, Upper95: m.from(mean, variance) + y.Upper*sd, f: mean}
 		if noise.Whole() {
-			p.Lower95, p.Upper95 = math.Round(p.Lower95)+0, math.Round(p.Upper95)+0 // no −0
+			p.Lower95 = math.Round(p.Lower95) + 0
+			p.Upper95 = math.Round(p.Upper95) + 0 // no −0
 		}
 		if o := m.Ordinal; o != nil {
 			p.Label = fmt.Sprintf("%.0f", o.Levels[Likeliest(o.Chances(mean, variance, 1))])
@@ -188,7 +193,8 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	if s.Transform == nil {
 		p = Prediction{Mean: s.Raw(mean) + offset, LatentVariance: s.RawVariance(variance),
 			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance), PredictiveSD: s.RawSD(y.Variance)}
-		p.Lower95, p.Upper95 = p.Mean+y.Lower*p.PredictiveSD, p.Mean+y.Upper*p.PredictiveSD
+		p.Lower95 = p.Mean + y.Lower*p.PredictiveSD
+		p.Upper95 = p.Mean + y.Upper*p.PredictiveSD
 		return p
 	}
 	square := func(sd float64) float64 { return min(sd*sd, math.MaxFloat64) }

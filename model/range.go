@@ -57,7 +57,8 @@ func eachRow(d *dataset.Data, rows []int, do func(i int, inputs []float64)) erro
 
 // RangeOf returns the range of the inputs over all rows except test rows, of all ranks.
 func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
-	low, high := slices.Repeat([]float64{math.Inf(1)}, d.Cols), slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
+	low := slices.Repeat([]float64{math.Inf(1)}, d.Cols)
+	high := slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
 	if err := eachRow(d, madeRows(d, roles), func(_ int, row []float64) {
 		for j, v := range row {
 			low[j], high[j] = min(low[j], v), max(high[j], v)

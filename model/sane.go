@@ -62,7 +62,7 @@ func (m *Model) saneWords() error {
 	}
 	var fitted struct{ Promise struct{ Population string } }
 	_ = json.Unmarshal(m.Fitted, &fitted) // checkAsked refuses other options
-	if m.Ignores(fitted.Promise.Population) || m.Certificate != nil && m.ByUnits() && m.Ties != nil {
+	if m.Ignores(fitted.Promise.Population) || (m.Certificate != nil && m.ByUnits() && m.Ties != nil) {
 		return errors.New("the model file's ties contradict its certificate: the options don't say which rows the promise " +
 			"is about")
 	}
@@ -99,9 +99,9 @@ func (m *Model) saneNumbers() error {
 		faults.If(m.Errors != "" && !(plain && m.Varying == nil && s.Transform == nil),
 			"the model file has a column of standard errors, but a posterior or a noise that "+
 				"doesn't go with it"),
-		faults.If(m.Limits == "" && m.Certificate != nil && m.Certificate.Limits > 0 ||
-			m.Limits != "" && !(plain && m.Varying == nil && m.Errors == "" &&
-				m.Beside == nil && m.Conformal == nil && (m.Certificate == nil || meanAlone)),
+		faults.If((m.Limits == "" && m.Certificate != nil && m.Certificate.Limits > 0) ||
+			(m.Limits != "" && !(plain && m.Varying == nil && m.Errors == "" &&
+				m.Beside == nil && m.Conformal == nil && (m.Certificate == nil || meanAlone))),
 			"the model file has targets that are limits, but a posterior, a noise, intervals "+
 				"or a certificate that doesn't go with them"),
 		m.saneMonotone(),
@@ -119,22 +119,22 @@ func (m *Model) saneNoise() error {
 	middle, half := LabelScale(m.drawn())
 	columns := m.Offset != "" || m.Errors != "" || m.Limits != "" || m.Posterior.Monotone != nil
 	return faults.First(
-		faults.If(m.Noise != "" && (m.TrainsForBound() && !m.drawn() || m.Split == ByPosition),
+		faults.If(m.Noise != "" && ((m.TrainsForBound() && !m.drawn()) || m.Split == ByPosition),
 			"the model file has the noise %q, but a posterior for Gaussian noise alone",
 			m.Noise),
 		faults.If(classes != (m.Noise == objective.ProbitName) ||
-			classes && (len(m.Classes) != 2 || m.Classes[0] == m.Classes[1] ||
-				m.Terms.Loss.Kind != pacbayes.Label),
+			(classes && (len(m.Classes) != 2 || m.Classes[0] == m.Classes[1] ||
+				m.Terms.Loss.Kind != pacbayes.Label)),
 			"the model file's classes don't go with its noise or its loss"),
 		faults.If((m.Ordinal != nil) != (m.Noise == objective.OrdinalName) ||
-			m.Ordinal != nil && !m.Ordinal.Valid(),
+			(m.Ordinal != nil && !m.Ordinal.Valid()),
 			"the model file's levels and thresholds don't go with its noise"),
 		faults.If(s.AsIs != (noise != nil && !classes) ||
-			classes && (s.TargetMean != middle || s.TargetScale != half),
+			(classes && (s.TargetMean != middle || s.TargetScale != half)),
 			"the model file's scaling doesn't go with its noise"),
-		faults.If(noise != nil && (columns || m.drawn() != m.TrainsForBound() ||
-			!m.drawn() && (!noise.Scaled() && m.ObservationNoise != 1 ||
-				!m.Terms.MeanAlone())) || m.Exposure != "" && !rated,
+		faults.If((noise != nil && (columns || m.drawn() != m.TrainsForBound() ||
+			(!m.drawn() && ((!noise.Scaled() && m.ObservationNoise != 1) ||
+				!m.Terms.MeanAlone())))) || (m.Exposure != "" && !rated),
 			"the model file's noise doesn't go with its scaling, its columns or its loss"),
 		m.Varying.check(len(m.Inputs)),
 	)
@@ -196,9 +196,9 @@ func (m *Model) saneTerms() error {
 		faults.If(t.Informed && t.Params+t.Resolutions+t.Structures > 0,
 			"an informed prior has no grid"),
 		faults.If(t.Resolutions == 1 || t.Structures == 1 ||
-			t.Structures > 0 && t.Resolutions == 0 || t.Tied > 0 && t.Structures == 0,
+			(t.Structures > 0 && t.Resolutions == 0) || (t.Tied > 0 && t.Structures == 0),
 			"a mix needs at least two parts"),
-		faults.If(t.Tied > t.Lengthscales || t.Tied == 0 && t.Lengthscales > 0,
+		faults.If(t.Tied > t.Lengthscales || (t.Tied == 0 && t.Lengthscales > 0),
 			"%d lengthscales of %d are different", t.Tied, t.Lengthscales),
 		faults.If(t.MeanAlone() && t.Choices > 1,
 			"%d choices, but a mean that is bounded directly pays for no choice", t.Choices),
@@ -217,7 +217,10 @@ func (m *Model) saneCertificate() error {
 		return fmt.Errorf("the model file has an impossible certificate: %w", err)
 	}
 	t := m.Terms
-	t.Repeats, t.Near, t.Limits, t.Positional = m.repeated(), c.NearCopies, c.Limits, m.Split == ByPosition
+	t.Repeats = m.repeated()
+	t.Near = c.NearCopies
+	t.Limits = c.Limits
+	t.Positional = m.Split == ByPosition
 	if differs := t.Reword(c); differs != "" {
 		return fmt.Errorf("the model file's certificate doesn't follow from its terms: its %s", differs)
 	}
@@ -352,7 +355,9 @@ func (m *Model) AcceptFileOrder() (*Model, error) {
 		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing " +
 			"to accept")
 	}
-	accepted, c := *m, *m.Certificate
-	accepted.Terms.OrderChance, accepted.Certificate = true, &c
+	accepted := *m
+	c := *m.Certificate
+	accepted.Terms.OrderChance = true
+	accepted.Certificate = &c
 	return &accepted, accepted.saneCertificate()
 }

@@ -20,7 +20,8 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean, variance := at.allowed(at.z, at.mean), at.variance
+	mean := at.allowed(at.z, at.mean)
+	variance := at.variance
 	if err := d.Ranks().Agree(m.scorable(d, rows, at)); err != nil {
 		return nil, err
 	}
@@ -35,7 +36,8 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		return nil, fmt.Errorf("the loss %s isn't a number from 0 to 1 on all test rows", m.Terms.Loss.Kind)
 	}
 	n := float64(at.Rows)
-	se, lp := make([]float64, len(at.z)), make([]float64, len(at.z))
+	se := make([]float64, len(at.z))
+	lp := make([]float64, len(at.z))
 	inside := 0.
 	var scores scores
 	spreads, err := m.Spreads(mean, variance, at.noises)
@@ -44,7 +46,9 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	}
 	noise, _ := m.likelihood() // no error: Spreads found the noise
 	for i, v := range at.z {
-		d, sd, miss := v-mean[i], math.Sqrt(spreads[i].Variance), at.Y[i]-at.Mean[i]
+		d := v - mean[i]
+		sd := math.Sqrt(spreads[i].Variance)
+		miss := at.Y[i] - at.Mean[i]
 		se[i] = miss * miss
 		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.noiseIn(at.noises, i))
 		if m.Scaling.Transform != nil {
@@ -63,7 +67,9 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		if err != nil {
 			return nil, err
 		}
-		scores.z, scores.d, scores.deviations = append(scores.z, z), append(scores.d, miss), append(scores.deviations, d/sd)
+		scores.z = append(scores.z, z)
+		scores.d = append(scores.d, miss)
+		scores.deviations = append(scores.deviations, d/sd)
 	}
 	sums := []float64{linalg.Sum(se), linalg.Sum(lp), inside}
 	if err := d.Ranks().Sum(sums); err != nil {
@@ -147,7 +153,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if s.noises, err = m.noises(d.Scaled(rows, m.Scaling), s.mean, s.variance); err != nil {
 		return s, err
 	}
-	s.Mean, s.Variance = s.mean, s.variance
+	s.Mean = s.mean
+	s.Variance = s.variance
 	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
 		point, sd, err := m.Points(s.mean, s.variance, s.noises)
 		var of *rowError
@@ -182,7 +189,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 // Judged returns the probability of each class against the others for each of the given rows of a table, and the place
 // of the row's own class. Every row must have a class.
 func (s *Several) Judged(table *dataset.Table, rows []int) (p [][]float64, truth []int, err error) {
-	p, truth = make([][]float64, len(rows)), make([]int, len(rows))
+	p = make([][]float64, len(rows))
+	truth = make([]int, len(rows))
 	for k, m := range s.Models {
 		d, err := m.Labelled(table)
 		if err != nil {
@@ -205,7 +213,8 @@ func (s *Several) Judged(table *dataset.Table, rows []int) (p [][]float64, truth
 func (m *Model) ofDraws(at scored) pacbayes.Sample {
 	s := at.Sample
 	if m.drawn() {
-		s.Mean, s.Variance = at.mean, at.variance
+		s.Mean = at.mean
+		s.Variance = at.variance
 	}
 	return s
 }
@@ -248,7 +257,8 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 // happens very far from the training rows, and with a posterior in a forged file.
 func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	for i, z := range at.z {
-		miss, off := z-at.mean[i], at.Y[i]-at.Mean[i]
+		miss := z - at.mean[i]
+		off := at.Y[i] - at.Mean[i]
 		if noisy := at.variance[i] + m.noiseIn(at.noises, i); !linalg.Finite([]float64{miss * miss / noisy, noisy,
 			off * off}) || !(at.variance[i] >= 0) {
 			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs are too far from the training "+

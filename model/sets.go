@@ -60,7 +60,7 @@ func Likeliest(p []float64) int { return floats.MaxIdx(p) }
 func (s Sets) sane(classes, rows int) error {
 	for _, scores := range s {
 		rows -= len(scores)
-		if !slices.IsSorted(scores) || len(scores) > 0 && !(scores[0] >= 0 && scores[len(scores)-1] <= 1) {
+		if !slices.IsSorted(scores) || (len(scores) > 0 && !(scores[0] >= 0 && scores[len(scores)-1] <= 1)) {
 			rows = -1
 			break
 		}

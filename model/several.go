@@ -33,8 +33,14 @@ func (s *Several) Label() (*Model, error) {
 		return nil, &OfSeveral{first.Beside}
 	}
 	of := *first
-	of.Joint, of.checksum, of.Target, of.Classes = s, s.checksum, first.Kinds.Column, first.Kinds.Labels
-	of.Certificate, of.CertificateReason, of.Context, of.Test = s.Together.Certificate, s.Together.Reason, nil, nil
+	of.Joint = s
+	of.checksum = s.checksum
+	of.Target = first.Kinds.Column
+	of.Classes = first.Kinds.Labels
+	of.Certificate = s.Together.Certificate
+	of.CertificateReason = s.Together.Reason
+	of.Context = nil
+	of.Test = nil
 	return &of, nil
 }
 
@@ -44,7 +50,8 @@ func (s *Several) Write(w io.Writer) error {
 	if len(s.Models) == 1 {
 		return s.Models[0].Write(w)
 	}
-	h, files := severalHeader{Together: s.Together, Sets: s.Together.Sets}, bytes.Buffer{}
+	h := severalHeader{Together: s.Together, Sets: s.Together.Sets}
+	files := bytes.Buffer{}
 	for _, m := range s.Models {
 		begin := files.Len()
 		if err := m.Write(&files); err != nil {
@@ -97,7 +104,8 @@ func decodeSeveral(raw []byte) (*Several, error) {
 		if err != nil {
 			return nil, brief{fmt.Errorf("the model of target %q: %w", spelling.Clip(h.Targets[i]), err)}
 		}
-		files, s.Models = files[n:], append(s.Models, m)
+		files = files[n:]
+		s.Models = append(s.Models, m)
 	}
 	return s, s.sane()
 }
@@ -105,14 +113,15 @@ func decodeSeveral(raw []byte) (*Several, error) {
 // sane refuses models that aren't from one fit, and parts of δ that don't add up.
 func (s *Several) sane() error {
 	unfit := errors.New("the models aren't from one fit of several targets: the file was altered")
-	first, t := s.Models[0], s.Together
+	first := s.Models[0]
+	t := s.Together
 	names := lists.Of(s.Models, func(m *Model) string { return m.Target })
 	least := len(s.Models)
 	if t.Certificate != nil {
 		least++
 	}
 	for _, m := range s.Models {
-		if (m.Kinds == nil) != (first.Kinds == nil) || m.Kinds != nil && !slices.Equal(m.Kinds.Names(), names) {
+		if (m.Kinds == nil) != (first.Kinds == nil) || (m.Kinds != nil && !slices.Equal(m.Kinds.Names(), names)) {
 			return errors.New("the names of the classes aren't those of their models: the file was altered")
 		}
 		if !slices.Equal(m.Beside, names) || !slices.Equal(m.HashOrder, first.HashOrder) ||
@@ -124,15 +133,15 @@ func (s *Several) sane() error {
 	if first.Kinds != nil && t.Parts == 1 { // all of δ goes to the label, and each class has a statement by itself
 		least = 1
 	}
-	if !(t.Delta > 0 && t.Delta < 1) || t.Parts < least || t.Certificate != nil &&
-		(t.Certificate.Delta != first.Terms.Delta || len(t.Units) != len(names)) {
+	if !(t.Delta > 0 && t.Delta < 1) || t.Parts < least || (t.Certificate != nil &&
+		(t.Certificate.Delta != first.Terms.Delta || len(t.Units) != len(names))) {
 		return unfit
 	}
 	if err := s.saneTogether(); err != nil {
 		return fmt.Errorf("the certificate of all targets contradicts its own counts: %w; the file was altered", err)
 	}
-	if t.Certificate != nil && t.Sets.sane(len(names), t.Certificate.Rows) != nil ||
-		t.Sets != nil && (t.Certificate == nil || first.Kinds == nil) ||
+	if (t.Certificate != nil && t.Sets.sane(len(names), t.Certificate.Rows) != nil) ||
+		(t.Sets != nil && (t.Certificate == nil || first.Kinds == nil)) ||
 		slices.ContainsFunc(t.Units, func(unit float64) bool { return !positive(unit) }) {
 		return unfit
 	}
@@ -196,8 +205,9 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	if t.Reason = Apart(first.Terms); t.Reason != "" {
 		return t, nil
 	}
-	errs, units := map[int][]float64{}, map[int]int{} // errors and the group of each row, by its number in the file
-	truth := map[int]int{}                            // the class of each row, by its number in the file
+	errs := map[int][]float64{}
+	units := map[int]int{} // errors and the group of each row, by its number in the file
+	truth := map[int]int{} // the class of each row, by its number in the file
 	var rows []int
 	for _, m := range s.Models {
 		if m.Certificate == nil {
@@ -256,9 +266,12 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 		sample.Group, sample.Groups = lists.Numbered(lists.Of(rows, func(in int) int { return units[in] }))
 	}
 	terms := t.terms(first)
-	terms.Repeats, terms.Near = first.Certificate.Repeats, first.Certificate.NearCopies
+	terms.Repeats = first.Certificate.Repeats
+	terms.Near = first.Certificate.NearCopies
 	if t.Certificate, err = terms.Certify(sample, 0); errors.Is(err, pacbayes.ErrTooFewRows) {
-		t.Reason, t.Units, err = fmt.Sprintf("%v with all targets, only %d", err, len(rows)), nil, nil
+		t.Reason = fmt.Sprintf("%v with all targets, only %d", err, len(rows))
+		t.Units = nil
+		err = nil
 	} else if err == nil && first.Kinds != nil && first.fixedBefore() {
 		p := lists.Of(rows, func(in int) []float64 { return Shares(errs[in]) })
 		t.Sets = setsOf(p, lists.Of(rows, func(in int) int { return truth[in] }), len(s.Models))

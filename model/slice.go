@@ -61,7 +61,7 @@ func (m *Model) InputsOf(name string) (inputs []int, err error) {
 		return nil, fmt.Errorf("%q is no input: the inputs are %s", name, strings.Join(columns(m.Inputs, m.Encoding), ", "))
 	}
 	return lists.Where(len(m.Inputs), func(i int) bool {
-		return m.Inputs[i] == name || m.Encoding != nil && strings.HasPrefix(m.Inputs[i], name+"=")
+		return m.Inputs[i] == name || (m.Encoding != nil && strings.HasPrefix(m.Inputs[i], name+"="))
 	}), nil
 }
 
@@ -113,7 +113,8 @@ func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
 		}
 	}
 	sorted := slices.Sorted(slices.Values(of))
-	low, high := sorted[len(of)/3], sorted[2*len(of)/3]
+	low := sorted[len(of)/3]
+	high := sorted[2*len(of)/3]
 	// The names don't show the cuts, because another kind of processor computes cuts with other last digits.
 	return inThree(of, by, names[0], "in between", names[1], low, high), nil
 }
@@ -162,7 +163,8 @@ func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (al
 		}
 		return filled(all, values), nil
 	}
-	low, high := known[len(known)/3], known[2*len(known)/3]
+	low := known[len(known)/3]
+	high := known[2*len(known)/3]
 	return inThree(values, by, "≤ "+short(low), "> "+short(low)+", ≤ "+short(high), "> "+short(high), low, high), nil
 }
 

@@ -17,7 +17,8 @@ const (
 func (s Split) Deal(d *dataset.Data, beside []string, seed uint64,
 	counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles, *dataset.Units, error) {
 	units, err := d.Units()
-	whole, all := d, units
+	whole := d
+	all := units
 	if err == nil && beside != nil {
 		if whole, err = d.OfAny(beside); err == nil {
 			all, err = whole.Units()

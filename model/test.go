@@ -60,8 +60,10 @@ func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) err
 	t.Coverage = lists.To(len(levels), func(i int) Coverage { return Coverage{levels[i], share(i)} })
 	t.PIT = lists.Of(pit, func(n float64) int { return int(n) })
 	if c != nil {
-		plain, normalised := share(len(levels)), share(len(levels)+1)
-		t.Conformal, t.Normalised = &plain, &normalised
+		plain := share(len(levels))
+		normalised := share(len(levels) + 1)
+		t.Conformal = &plain
+		t.Normalised = &normalised
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func (t Tie) Near(u Tie) bool {
 	a := []*float64{&t.Alike, &t.Apart, t.Known, t.New, t.Low, t.High}
 	b := []*float64{&u.Alike, &u.Apart, u.Known, u.New, u.Low, u.High}
 	near := func(a, b *float64) bool {
-		return a == nil && b == nil || a != nil && b != nil && math.Abs(*a-*b) <= apart*math.Max(1, math.Abs(*b))
+		return (a == nil && b == nil) || (a != nil && b != nil && math.Abs(*a-*b) <= apart*math.Max(1, math.Abs(*b)))
 	}
 	sized := math.Abs(t.Size-u.Size) <= sameFigure*u.Size
 	return t.Kind == u.Kind && slices.Equal(t.Columns, u.Columns) && sized && t.Units == u.Units &&

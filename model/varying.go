@@ -30,7 +30,8 @@ type Varying struct {
 func (v *Varying) Logs(x matrix.Dense) []float64 {
 	logs := make([]float64, x.Rows)
 	linalg.Parallel(x.Rows, func(i int) {
-		row, log := x.Row(i), v.Shift
+		row := x.Row(i)
+		log := v.Shift
 		for j, b := range v.Slopes {
 			log += b * row[j]
 		}
@@ -64,7 +65,7 @@ func (v *Varying) check(d int) error {
 		d += 2
 	}
 	wrong := (v.Slopes != nil && len(v.Slopes) != d) || len(v.Weights) != len(v.Centres) || !(v.Low <= v.High) ||
-		!(math.Abs(v.Low) <= mostVarying && math.Abs(v.High) <= mostVarying) || v.Centres != nil && !(v.Length > 0)
+		!(math.Abs(v.Low) <= mostVarying && math.Abs(v.High) <= mostVarying) || (v.Centres != nil && !(v.Length > 0))
 	for _, c := range v.Centres {
 		wrong = wrong || len(c) != d
 	}
@@ -77,7 +78,8 @@ func (v *Varying) check(d int) error {
 // Beside returns the rows of x with two further columns, √d times the mean of f and ln of the variance of y, which
 // matter as much as all inputs together.
 func (v *Varying) Beside(x matrix.Dense, mean, variance []float64, s float64) matrix.Dense {
-	u, root := x.Like(x.Rows, x.Cols+2), math.Sqrt(float64(x.Cols))
+	u := x.Like(x.Rows, x.Cols+2)
+	root := math.Sqrt(float64(x.Cols))
 	for i := range x.Rows {
 		copy(u.Row(i), x.Row(i))
 		u.Set(i, x.Cols, root*mean[i])

@@ -65,7 +65,8 @@ func (m *Model) verifyContext(again *Context) string {
 	if again == nil {
 		again = &Context{}
 	}
-	a, b := again.numbers(m.Scaling.TargetScale), stored.numbers(m.Scaling.TargetScale)
+	a := again.numbers(m.Scaling.TargetScale)
+	b := stored.numbers(m.Scaling.TargetScale)
 	const what = "context (RMSE, R², other predictors) differs: "
 	for i := range a {
 		if !(math.Abs(a[i]-b[i]) <= sameFigure*math.Max(1, math.Abs(b[i]))) {
@@ -116,7 +117,8 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error)
 	if err != nil {
 		return "", err
 	}
-	a, b := *t, *m.Test
+	a := *t
+	b := *m.Test
 	for _, n := range []struct {
 		name string
 		a, b *float64

@@ -182,11 +182,14 @@ type further struct {
 // variance.
 func (w *Whole) of(k []float64, mean, own float64) further {
 	const u = 0x1p-53
-	n, s := float64(len(k)), w.q.Noise
+	n := float64(len(k))
+	s := w.q.Noise
 	at := further{b: slices.Clone(k), mean: mean}
 	linalg.CholeskySolve(w.c.Chol, at.b)
 	at.v = math.Max(own+s-linalg.Dot(k, at.b), s)
-	sizeK, sizeB, kErr := norm(k), norm(at.b), w.filling*math.Sqrt(own*w.trace)
+	sizeK := norm(k)
+	sizeB := norm(at.b)
+	kErr := w.filling * math.Sqrt(own*w.trace)
 	at.bErr = w.solving*sizeB + kErr
 	at.vErr = w.solving*sizeB*sizeB + 2*sizeB*kErr + (n+4)*u*(sizeK*sizeB+own+s)
 	at.meanErr = sizeB*(w.solving*w.weights+w.targets) + (kErr+(n+4)*u*sizeK)*w.weights + 4*u*math.Abs(mean)
@@ -198,10 +201,12 @@ func (w *Whole) of(k []float64, mean, own float64) further {
 func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach, err float64)) (lower,
 	upper float64) {
 	const u = 0x1p-53
-	s, d := w.q.Noise, w.d[i]
+	s := w.q.Noise
+	d := w.d[i]
 	bErr := math.Sqrt(d/s) * at.bErr
 	g, gErr := reach(at, i, bErr)
-	e, b := w.c.W[i]/d, math.Abs(at.b[i])
+	e := w.c.W[i] / d
+	b := math.Abs(at.b[i])
 	eErr := (w.solving*w.weights+w.targets)/math.Sqrt(d*s) + math.Abs(e)*w.solving/s
 	slack := 2 * (at.meanErr + (b+g)*eErr + math.Abs(e)*(bErr+gErr) + 4*u*(math.Abs(at.mean)+math.Abs(e)*(b+g)))
 	return at.mean - at.b[i]*e - math.Abs(e)*g - slack, at.mean - at.b[i]*e + math.Abs(e)*g + slack
@@ -209,8 +214,10 @@ func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float
 
 func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) bool,
 	reach func(at further, i int, bErr float64) (reach, err float64)) []Ends {
-	n, rows := w.x.Rows, x.Rows
-	mean, own := make([]float64, rows), make([]float64, rows)
+	n := w.x.Rows
+	rows := x.Rows
+	mean := make([]float64, rows)
+	own := make([]float64, rows)
 	w.q.Latent(x, mean, nil)
 	w.q.Kernel.Diag(w.q.Theta, x, own)
 	all := make([]Ends, rows)
@@ -223,7 +230,8 @@ func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) b
 		for i := w.first; i < n; i++ {
 			if alike == nil || alike(row, i-w.first) {
 				below, above := w.ends(at, i, reach)
-				lower, upper = append(lower, below), append(upper, above)
+				lower = append(lower, below)
+				upper = append(upper, above)
 			}
 		}
 		below, above := outermost(lower, upper, level)

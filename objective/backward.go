@@ -106,7 +106,8 @@ type sparseAdjoints struct {
 // block of V, and writes Ū = L⁻ᵀV̄ (M×n), λ̄_i and m̄_i.
 func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.Dense, lambda, mean []float64)) error {
 	n := min(blockRows, e.n)
-	memory, rows := linalg.Borrow(e.m, n), linalg.Borrow(2, n)
+	memory := linalg.Borrow(e.m, n)
+	rows := linalg.Borrow(2, n)
 	defer linalg.Return(memory, rows)
 	for t := range e.blocks() {
 		i0, i1 := e.span(t)
@@ -115,7 +116,9 @@ func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.
 			return err
 		}
 		k := i1 - i0
-		u, lambda, mean := matrix.Of(e.m, k, memory.Data[:e.m*k]), rows.Row(0)[:k], rows.Row(1)[:k]
+		u := matrix.Of(e.m, k, memory.Data[:e.m*k])
+		lambda := rows.Row(0)[:k]
+		mean := rows.Row(1)[:k]
 		fill(i0, v, u, lambda, mean)
 		x, err := e.read(i0, i1)
 		if err != nil {
@@ -139,7 +142,8 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 		return e.backwardUniform(s, to)
 	}
 	n := min(blockRows, e.n)
-	vbs, bars := linalg.Borrow(n, e.m), linalg.Matrix{}
+	vbs := linalg.Borrow(n, e.m)
+	bars := linalg.Matrix{}
 	defer linalg.Return(vbs)
 	if s.predicted {
 		bars = linalg.Borrow(n, e.m)
@@ -155,8 +159,11 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 		}
 		inChunks(v.Rows, func(_, r0, r1 int) {
 			for row := r0; row < r1; row++ {
-				i, vi, bi := i0+row, v.Row(row), bar.Row(row)
-				d, r := e.dd[i], e.r[i]
+				i := i0 + row
+				vi := v.Row(row)
+				bi := bar.Row(row)
+				d := e.dd[i]
+				r := e.r[i]
 				vb := linalg.Dot(vi, s.b)
 				dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, bi))/(d*d)
 				means[row] = s.mean[i] - s.r[i] - vb/d
@@ -185,7 +192,8 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 	if err := e.sum([]matrix.Dense{lambdaStat}, to.theta, to.beta, to.z.Data, scalars); err != nil {
 		return 0, err
 	}
-	s.noise, s.alpha = scalars[1], scalars[2]
+	s.noise = scalars[1]
+	s.alpha = scalars[2]
 	// G = Σ V̄_i V_iᵀ. The last pass has summed Σ λ̄_i V_i V_iᵀ; A, b, gStat and hStat give the rest.
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
@@ -207,7 +215,8 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 // product a block.
 func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float64, error) {
 	noise := e.noise
-	c, g := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
+	c := linalg.Borrow(e.m, e.m)
+	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(c, g)
 	for i := range e.m {
 		linalg.ScaleTo(c.Row(i), 2/noise, s.B.Row(i))

@@ -28,8 +28,10 @@ type Sites struct{ Y, Known []float64 }
 
 // Update returns new sites, given the moments of f with the old sites. Measured rows keep their targets.
 func (l Limited) Update(at Sites, mean, variance []float64, s float64) Sites {
-	y, known := at.Y, at.Known
-	newY, newKnown := make([]float64, len(y)), make([]float64, len(y))
+	y := at.Y
+	known := at.Known
+	newY := make([]float64, len(y))
+	newKnown := make([]float64, len(y))
 	for i, side := range l.Side {
 		if side == Measured {
 			newY[i] = y[i]
@@ -64,7 +66,8 @@ func logCDF(z float64) (log, r, over float64) {
 		return math.Log(p), r, r + z
 	}
 	// Laplace's continued fraction: 1/r = 1/(x + 1/(x + 2/(x + 3/(x + …)))) for x = −z
-	x, tail := -z, 0.
+	x := -z
+	tail := 0.
 	for k := 60.; k >= 1; k-- {
 		tail = k / (x + tail)
 	}

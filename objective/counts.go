@@ -56,7 +56,8 @@ func logNegative(y, f, s float64) float64 {
 func large(r, y float64) bool { return r > 1e3*(y+1) }
 
 func negativeByScale(y, f, s float64) float64 {
-	r, rate := 1/s, math.Exp(f)
+	r := 1 / s
+	rate := math.Exp(f)
 	off := (y - rate) / (r + rate)
 	byR := mathext.Digamma(y+r) - mathext.Digamma(r) - math.Log1p(rate*s) - off
 	if large(r, y) {
@@ -127,12 +128,14 @@ func (l Rated) slopes(y, f, s float64) (first, second float64) {
 // in a bracket. The mode lies between m and ln y.
 func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
 	first, _ := l.slopes(y, m, s)
-	low, high := m+v*first, m
+	low := m + v*first
+	high := m
 	if y == 0 && m > 20 {
 		low = -v // the slope at m may overflow, and at -v it is at most 1
 	}
 	if y > 0 {
-		low, high = min(m, math.Log(y)), max(m, math.Log(y))
+		low = min(m, math.Log(y))
+		high = max(m, math.Log(y))
 		if f = m; l.square*s*math.Exp(m) < l.linear+1 {
 			f = high // the logarithm is steep on this side
 		}
@@ -166,8 +169,10 @@ func (l Rated) Tilted(y, m, v, s float64) Tilt {
 	const least = -40
 	mode, curve := l.mode(y, m, v, s)
 	product := func(f float64) float64 { return l.log(y, f, s) - (f-m)*(f-m)/(2*v) }
-	top, width := product(mode), min(1/math.Sqrt(curve), 1)
-	low, high := mode, mode
+	top := product(mode)
+	width := min(1/math.Sqrt(curve), 1)
+	low := mode
+	high := mode
 	for product(low)-top > least && low-width < low {
 		low -= width
 	}
@@ -182,7 +187,9 @@ func (l Rated) Tilted(y, m, v, s float64) Tilt {
 	quadrature.Panels(edges, func(f, w float64) {
 		w *= math.Exp(product(f) - top)
 		d := f - mode
-		mass, first, square = mass+w, first+w*d, square+w*d*d
+		mass = mass + w
+		first = first + w*d
+		square = square + w*d*d
 		if l.byScale != nil {
 			byScale += w * l.byScale(y, f, s)
 		}
@@ -210,7 +217,7 @@ func resolved(mean, variance float64) float64 {
 
 // upTo returns the probability of values up to y.
 func (l Rated) upTo(y, mean, variance, s float64) float64 {
-	if y < 0 || y == 0 && !l.whole {
+	if y < 0 || (y == 0 && !l.whole) {
 		return 0
 	}
 	// around f = ln y the probability falls from 1 to 0, over the noise's relative standard deviation
@@ -219,7 +226,9 @@ func (l Rated) upTo(y, mean, variance, s float64) float64 {
 	if l.whole {
 		middle = math.Log(max(y, 0.1))
 	}
-	sd, total, p := math.Sqrt(resolved(mean, variance)), 0., 0.
+	sd := math.Sqrt(resolved(mean, variance))
+	total := 0.
+	p := 0.
 	quadrature.Panels(panelsAround(middle, min(step, 1), mean, sd), func(f, w float64) {
 		z := (f - mean) / sd
 		w *= math.Exp(-z * z / 2)
@@ -253,7 +262,7 @@ func (l Rated) quantile(share, mean, variance, s float64) float64 {
 		return wholeQuantile(enough, low, high)
 	}
 	for range doublings {
-		if low > 0 && high/low <= 1+1e-9 || high < 0x1p-1022 {
+		if (low > 0 && high/low <= 1+1e-9) || high < 0x1p-1022 {
 			break
 		}
 		at := math.Sqrt(low) * math.Sqrt(high) // the product of both may overflow, or become 0
@@ -297,11 +306,13 @@ func (l Rated) Spread(mean, variance, s float64) (Spread, error) {
 		return Spread{}, errors.New("the mean of the target, or its variance, is too large or too small a number; correct " +
 			"the row")
 	}
-	low, high := l.quantile(0.025, mean, variance, s), l.quantile(0.975, mean, variance, s)
+	low := l.quantile(0.025, mean, variance, s)
+	high := l.quantile(0.975, mean, variance, s)
 	if !l.whole { // a small y would be lost beside its logarithm
 		return Spread{v, (low - point) / math.Sqrt(v), (high - point) / math.Sqrt(v)}, nil
 	}
-	low, high = low-1e-6*(1+low), high+1e-6*(1+high)
+	low = low - 1e-6*(1+low)
+	high = high + 1e-6*(1+high)
 	return Spread{v, (low - mean) / math.Sqrt(v), (high - mean) / math.Sqrt(v)}, nil
 }
 

@@ -44,7 +44,9 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	if err := e.sum(nil, sums); err != nil {
 		return 0, err
 	}
-	logD, quad, trace := sums[0], sums[1], sums[2]
+	logD := sums[0]
+	quad := sums[1]
+	trace := sums[2]
 	factor := 0.5
 	if alpha > 0 {
 		factor = (1 - alpha) / (2 * alpha)
@@ -69,7 +71,8 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	if f.DTC {
 		t = 0
 	}
-	s.uniform, s.shared = e.same(), t/e.noise
+	s.uniform = e.same()
+	s.shared = t / e.noise
 	for i, d := range e.dd {
 		s.d[i] = 0.5/d - 0.5*e.r[i]*e.r[i]/(d*d)
 		s.lambda[i] = t / d

@@ -122,7 +122,8 @@ func (e *sparseEngine) statistics() error {
 	e.a.Zero()
 	clear(e.b)
 	err := e.pass(func(i0, i1 int, v matrix.Dense) {
-		perD, rPerD := weights.Row(0)[:i1-i0], weights.Row(1)
+		perD := weights.Row(0)[:i1-i0]
+		rPerD := weights.Row(1)
 		for i := i0; i < i1; i++ {
 			e.dd[i] = e.alpha*e.lambda[i] + e.each.At(i, e.noise)
 			perD[i-i0], rPerD[i-i0] = 1/e.dd[i], e.r[i]/e.dd[i]

@@ -106,7 +106,8 @@ func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites,
 	}
 	tilts, err := o.settle(sweepTolerance, func() error { return e.moments(prior, o) })
 	for _, t := range tilts {
-		logs, byScale = logs+t.Log, byScale+t.ByScale
+		logs = logs + t.Log
+		byScale = byScale + t.ByScale
 	}
 	if noise, is := o.Noise.(stepping); is && err == nil {
 		e.bySteps = noise.pull(y, tilts)
@@ -135,7 +136,10 @@ func (o *Observed) settle(tolerance float64, moments func() error) (tilts []Tilt
 	}
 	o.Sites = Sites{make([]float64, n), make([]float64, n)}
 	// x holds the sites' precisions τ and then precision times target τỹ, f how an update changes x
-	x, f, lastX, lastF := make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n)
+	x := make([]float64, 2*n)
+	f := make([]float64, 2*n)
+	lastX := make([]float64, 2*n)
+	lastF := make([]float64, 2*n)
 	tilts = make([]Tilt, n)
 	changes := make([]float64, n)
 	for sweep := range mostSweeps {
@@ -190,7 +194,8 @@ func (s site) update(noise Sited, y, scale, mean, variance float64) (next site, 
 	width := min(max(1/t.Curve-v, noise.Narrowest()), widestSite)
 	next = site{1 / width, (m + t.Slope*(width+v)) / width}
 	if s.precision > 0 {
-		whole, d := v+1/s.precision, s.shift/s.precision-m
+		whole := v + 1/s.precision
+		d := s.shift/s.precision - m
 		t.Log += 0.5 * (math.Log(2*math.Pi*whole) + d*d/whole)
 	}
 	return next, t, max(math.Abs(next.precision-s.precision)*variance, math.Abs(next.shift-s.shift)*math.Sqrt(variance))
@@ -258,13 +263,16 @@ func mix(x, f, lastX, lastF []float64, sweep int, change float64) {
 	var along, square float64
 	for i, v := range f {
 		d := v - lastF[i]
-		along, square = along+d*v, square+d*d
+		along = along + d*v
+		square = square + d*d
 	}
-	step, back := sweepStep, 0.
+	step := sweepStep
+	back := 0.
 	if sweep < 2 {
 		step = 1
 	} else if sweep >= plainSweeps && change < 2 && square > 0 {
-		step, back = 1, along/square
+		step = 1
+		back = along / square
 	}
 	for i, v := range f {
 		was := x[i]
@@ -335,7 +343,8 @@ const sparseTolerance = 1e-4
 // other rows through inducing outputs alone (generalised FITC: Naish-Guzman & Holden 2007).
 func (p *SparseProblem) Sites(noise Sited, rows Memory, x []float64) (o Observed, err error) {
 	theta, beta, logNoise, _ := p.Split(x)
-	n, q := len(rows.Y), *p
+	n := len(rows.Y)
+	q := *p
 	o = Observed{Y: rows.Y, Mean: make([]float64, n), Variance: make([]float64, n), Shift: rows.Shift,
 		Noise: noise, Scale: math.Exp(logNoise)}
 	p.Mean.At(beta, rows.X, o.Mean)
@@ -350,10 +359,12 @@ func (p *SparseProblem) Sites(noise Sited, rows Memory, x []float64) (o Observed
 			return err
 		}
 		for i, d := range o.Sites.Known {
-			y, l := o.Sites.Y[i], e.lambda[i]
+			y := o.Sites.Y[i]
+			l := e.lambda[i]
 			// without the row's site, whose noise is d+λ for V_iᵀu, then with f_i = V_iᵀu + N(0, λ), then with the site
 			over := d + l - (e.sHat[i] - l)
-			m, v := ((d+l)*e.mHat[i]-(e.sHat[i]-l)*y)/over, (e.sHat[i]-l)*(d+l)/over+l
+			m := ((d+l)*e.mHat[i] - (e.sHat[i]-l)*y) / over
+			v := (e.sHat[i]-l)*(d+l)/over + l
 			o.Mean[i], o.Variance[i] = (m*d+y*v)/(v+d), max(v*d/(v+d), 1e-12)
 		}
 		return nil

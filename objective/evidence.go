@@ -18,7 +18,8 @@ type Evidence struct{ w []float64 }
 var _ Exact = (*Evidence)(nil)
 
 func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
-	k, mean := prior.K, prior.Mean
+	k := prior.K
+	mean := prior.Mean
 	n := len(y)
 	w, quad, err := solve(k, mean, y, noise, &e.w)
 	if err != nil {

@@ -40,7 +40,9 @@ func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error
 	for i := range n {
 		largest = max(largest, k.At(i, i))
 	}
-	q.noise, q.scratch, q.byK = noise, k, noise > largest
+	q.noise = noise
+	q.scratch = k
+	q.byK = noise > largest
 	if q.byK {
 		if q.k.IsZero() {
 			q.k, q.t = k.Like(n, n), k.Like(n, n)
@@ -85,7 +87,8 @@ func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error
 //
 // It computes C⁻¹T as C⁻¹ − sC⁻², or as a product if that difference would cancel (byK).
 func (q *exactQ) backward(g, h []float64, kappa float64, adj *Adjoints) {
-	s, w := q.noise, q.w
+	s := q.noise
+	w := q.w
 	linalg.Gemv(false, 1, q.inv, w, 0, q.u)
 	if q.byK {
 		for i, hi := range h {
@@ -105,7 +108,8 @@ func (q *exactQ) backward(g, h []float64, kappa float64, adj *Adjoints) {
 		linalg.GemmLower(false, false, 1, q.inv, q.scratch, kappa/2, adj.K)
 	}
 
-	tg, tw := q.tmp, q.scratch.Row(0) // scratch is free again
+	tg := q.tmp
+	tw := q.scratch.Row(0) // scratch is free again
 	linalg.Gemv(false, 1, q.inv, g, 0, tg)
 	if q.byK {
 		linalg.Gemv(false, 1, q.t, w, 0, tw)

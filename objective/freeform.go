@@ -213,7 +213,9 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 		own, _ = ownRows(p.Rows, all.first, rows)
 	}
 	b := p.batch
-	b.from, b.n, b.total = subset{p.Rows, own}, len(own), len(rows)
+	b.from = subset{p.Rows, own}
+	b.n = len(own)
+	b.total = len(rows)
 	value, err := p.evaluate(b, x, gradient, own, rho)
 	return settle(over(p.Ranks), value, gradient, err)
 }
@@ -253,7 +255,8 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 		if p.seeds.g == nil || len(p.seeds.g) < e.n { // a rank may have no row of a batch
 			p.seeds = newPredictionSeeds(p.M, e.n)
 		}
-		g, h = p.seeds.g[:e.n], p.seeds.h[:e.n]
+		g = p.seeds.g[:e.n]
+		h = p.seeds.h[:e.n]
 	}
 	value, kappa, noiseBar, err := p.Objective.evaluate(e.sample(nil), rows, p.BatchRows(), e.noise, p.divergence(at), g,
 		h)
@@ -322,7 +325,8 @@ func (p *FreeFormProblem) pullQ(at FreeFormParts, kappa float64, d FreeFormParts
 	defer linalg.Return(bar)
 	linalg.Gemm(false, false, 2, p.seeds.hStat, p.lq, 0, bar)
 	for i := range p.M {
-		row, l := d.Chol[i*(i+1)/2:(i+1)*(i+2)/2], p.lq.Row(i)[:i+1]
+		row := d.Chol[i*(i+1)/2 : (i+1)*(i+2)/2]
+		l := p.lq.Row(i)[:i+1]
 		copy(row, bar.Row(i))
 		linalg.Axpy(kappa, l, row)
 		row[i] = l[i]*row[i] - kappa
@@ -356,7 +360,9 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 // and Z, which then hold a_M and L_S fixed. Call it right after Evaluate at the same x. From dν = −L⁻¹(dL ν + dm) and
 // dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ follows as in backwardFree.
 func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar matrix.Dense) {
-	e, at, d := p.full, p.Split(x), p.Split(gradient)
+	e := p.full
+	at := p.Split(x)
+	d := p.Split(gradient)
 	lsBar = matrix.New(e.m, e.m)
 	for i := range e.m {
 		row := lsBar.Row(i)
@@ -397,7 +403,8 @@ func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float
 	copy(at.LogNoise, collapsed[len(theta)+len(beta):])
 	at.Z.CopyFrom(z)
 	copy(at.Nu, e.mu)
-	b, l := linalg.Borrow(e.m, e.m), matrix.New(e.m, e.m)
+	b := linalg.Borrow(e.m, e.m)
+	l := matrix.New(e.m, e.m)
 	defer linalg.Return(b)
 	b.CopyFrom(e.a)
 	b.AddDiagonal(1)
@@ -418,10 +425,13 @@ func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	if err := p.factor(e, at); err != nil {
 		return nil, err
 	}
-	chol, cholB, z := matrix.New(e.m, e.m), matrix.New(e.m, e.m), matrix.New(e.m, e.d)
+	chol := matrix.New(e.m, e.m)
+	cholB := matrix.New(e.m, e.m)
+	z := matrix.New(e.m, e.d)
 	z.CopyFrom(at.Z)
 	chol.CopyFrom(e.l)
-	l, s := matrix.New(e.m, e.m), matrix.New(e.m, e.m)
+	l := matrix.New(e.m, e.m)
+	s := matrix.New(e.m, e.m)
 	unpackFactor(at.Chol, l)
 	linalg.SyrkLower(false, 1, l, 0, s)
 	if err := inverseFactor(s, cholB); err != nil {

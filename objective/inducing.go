@@ -20,7 +20,8 @@ type inducingFactor struct {
 
 // factor computes L for θ and Z. The jitter is at least minJitter.
 func (f *inducingFactor) factor(theta []float64, z matrix.Dense, minJitter float64) (err error) {
-	f.theta, f.z = theta, z
+	f.theta = theta
+	f.z = z
 	f.jitter, err = posterior.FactorInducing(kernel.At(f.kernel, theta), z, minJitter, f.l)
 	return err
 }

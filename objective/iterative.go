@@ -82,7 +82,8 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 	if err != nil {
 		return unfactored("preconditioner", c.Noise, err)
 	}
-	e.anchor, e.start = slices.Clone(x), nil
+	e.anchor = slices.Clone(x)
+	e.start = nil
 	e.preconditioner, e.probes = p, p.Probes(cmp.Or(e.Probes, DefaultProbes), rand.New(rand.NewPCG(e.Seed, 0x70726f626573)))
 	return nil
 }
@@ -105,7 +106,8 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	ctx, fail := context.WithCancelCause(cmp.Or(e.Context, context.Background()))
 	defer fail(nil)
 	r := over(e.Ranks)
-	n, probes := e.X.Rows, e.probes.Cols
+	n := e.X.Rows
+	probes := e.probes.Cols
 	if e.start == nil && !slices.Equal(x, e.anchor) {
 		if _, _, err := e.weights(ctx, fail, e.anchor); err != nil {
 			return math.NaN(), err
@@ -117,19 +119,22 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	}
 	c, beta := e.split(x)
 	s := e.solver(c, fail)
-	s.Tolerance, s.Probes = looser*s.Tolerance, probes
+	s.Tolerance = looser * s.Tolerance
+	s.Probes = probes
 	solution, err := s.Solve(ctx, e.probes, matrix.New(n, probes))
 	if err = cmp.Or(context.Cause(ctx), err); err != nil {
 		return math.NaN(), err
 	}
 	q := iterative.LogDet(e.preconditioner, solution.Lanczos, gradient != nil)
-	e.StandardError, e.Iterations = q.StandardError/2, e.Iterations+solution.Iterations
+	e.StandardError = q.StandardError / 2
+	e.Iterations = e.Iterations + solution.Iterations
 	value := 0.5 * (float64(n)*math.Log(2*math.Pi) + q.Value + quad)
 	if err := finite(value, nil, c.Noise); err != nil || gradient == nil {
 		return value, err
 	}
 	// C̄ = ½(H Hᵀ − wwᵀ), m̄ = −w.
-	h, weights := matrix.New(n, q.Adjoint.Cols+1), slices.Repeat([]float64{0.5}, q.Adjoint.Cols+1)
+	h := matrix.New(n, q.Adjoint.Cols+1)
+	weights := slices.Repeat([]float64{0.5}, q.Adjoint.Cols+1)
 	last := q.Adjoint.Cols
 	weights[last] = -0.5
 	clear(gradient)
@@ -169,7 +174,8 @@ func (e *IterativeEvidence) solver(c iterative.Covariance, fail func(error)) ite
 // weights returns w and rᵀC⁻¹r at x. The solve starts from the anchor's w, or keeps w as the anchor's.
 func (e *IterativeEvidence) weights(ctx context.Context, fail func(error), x []float64) ([]float64, float64, error) {
 	c, beta := e.split(x)
-	r, w := matrix.New(e.X.Rows, 1), matrix.New(e.X.Rows, 1)
+	r := matrix.New(e.X.Rows, 1)
+	w := matrix.New(e.X.Rows, 1)
 	copy(w.Data, e.start)
 	e.Mean.At(beta, e.X, r.Data)
 	linalg.Minus(e.Y, r.Data)
@@ -200,10 +206,13 @@ func (e *IterativeEvidence) squares(h matrix.Dense) (sum float64) {
 
 // gradientErrors fills GradientErrors from the spread of the estimates of ½ tr C⁻¹∂C, one estimate for each probe.
 func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*iterative.Lanczos) {
-	nk, last, m := len(c.Theta), len(e.GradientErrors)-1, float64(len(probes))
+	nk := len(c.Theta)
+	last := len(e.GradientErrors) - 1
+	m := float64(len(probes))
 	each := matrix.New(len(probes), last+1)
 	for i := range probes {
-		h, row := iterative.LogDet(e.preconditioner, probes[i:i+1], true).Adjoint, each.Row(i)
+		h := iterative.LogDet(e.preconditioner, probes[i:i+1], true).Adjoint
+		row := each.Row(i)
 		kernel.At(e.Kernel, c.Theta).PullOuter(e.X, h, slices.Repeat([]float64{0.5}, h.Cols), row[:nk])
 		row[last] = 0.5 * c.Noise * e.squares(h)
 	}

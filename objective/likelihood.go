@@ -53,7 +53,8 @@ func NoiseOf(name string) (Likelihood, error) {
 }
 
 func (GaussianNoise) LogPredictive(y, mean, variance, s float64) float64 {
-	noisy, d := variance+s, y-mean
+	noisy := variance + s
+	d := y - mean
 	return -(0.5 * (math.Log(2*math.Pi*noisy) + d*d/noisy))
 }
 
@@ -75,8 +76,12 @@ func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 		return l(y, f, s) - z*z/2 - math.Log(sd) - math.Log(2*math.Pi)/2
 	}
 	var logs, weights []float64
-	quadrature.Panels(edges, func(f, w float64) { logs, weights = append(logs, log(f)), append(weights, w) })
-	most, total := slices.Max(logs), 0. // relative to the largest, no term overflows and not all underflow
+	quadrature.Panels(edges, func(f, w float64) {
+		logs = append(logs, log(f))
+		weights = append(weights, w)
+	})
+	most := slices.Max(logs)
+	total := 0. // relative to the largest, no term overflows and not all underflow
 	if math.IsInf(most, -1) {
 		return most
 	}
@@ -95,7 +100,8 @@ func panelsAround(centre, step, mean, sd float64) []float64 {
 	for i := range edges {
 		edges[i] = mean + sd*edges[i]
 	}
-	low, high := edges[0], edges[8]
+	low := edges[0]
+	high := edges[8]
 	step = max(step, leastPanel*(high-low))
 	for _, side := range []float64{-1, 1} {
 		for away := 0.; away < high-low; away = max(2*away, step) {
@@ -136,11 +142,17 @@ func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 			var here, tail float64
 			from := float64(k) * spreadPanel
 			quadrature.Panels([]float64{from, from + spreadPanel}, func(u, w float64) {
-				m, d := w*p.density(u), math.Sinh(u)
-				here, p.first, tail = here+m, p.first+m*d, tail+m*d*d
+				m := w * p.density(u)
+				d := math.Sinh(u)
+				here = here + m
+				p.first = p.first + m*d
+				tail = tail + m*d*d
 			})
-			p.mass, p.second, p.panels[k] = p.mass+here, p.second+tail, here
-			p.low, p.high = min(p.low, k), max(p.high, k)
+			p.mass = p.mass + here
+			p.second = p.second + tail
+			p.panels[k] = here
+			p.low = min(p.low, k)
+			p.high = max(p.high, k)
 			if tail <= spreadTail*p.second && here <= spreadTail*p.mass {
 				break
 			}
@@ -170,10 +182,12 @@ func (p distribution) below(u float64) (total float64) {
 
 // quantile returns the u with the probability share below u. It takes Newton steps in a bracket.
 func (p distribution) quantile(share float64) float64 {
-	a, b := float64(p.low)*spreadPanel, float64(p.high+1)*spreadPanel
+	a := float64(p.low) * spreadPanel
+	b := float64(p.high+1) * spreadPanel
 	at := 0.
 	for range 80 {
-		off, from := p.below(at)-share, at
+		off := p.below(at) - share
+		from := at
 		if off < 0 {
 			a = at
 		} else {

@@ -65,7 +65,8 @@ func (p *NearestProblem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.
 
 // Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
 func (p *NearestProblem) Split(x []float64) (theta, beta []float64, logNoise float64) {
-	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
+	nk := len(p.Kernel.Params())
+	nm := len(p.Mean.Params())
 	return x[:nk], x[nk : nk+nm], x[nk+nm]
 }
 
@@ -85,13 +86,15 @@ func (p *NearestProblem) m() int { return max(min(p.Neighbours, p.Rows.X.Rows-1)
 
 // share returns this rank's share of the terms: first … last−1.
 func (p *NearestProblem) share() (first, last int) {
-	r, n := over(p.Ranks), p.BatchRows()
+	r := over(p.Ranks)
+	n := p.BatchRows()
 	return r.Rank() * n / r.Size(), (r.Rank() + 1) * n / r.Size()
 }
 
 // draw chooses the rows that have a term.
 func (p *NearestProblem) draw() {
-	all, n := p.Rows.X.Rows, p.BatchRows()
+	all := p.Rows.X.Rows
+	n := p.BatchRows()
 	p.of = linalg.UpTo(all)
 	if n < all {
 		rng := rand.New(rand.NewPCG(p.Seed, 0x7465726d73000000))
@@ -185,7 +188,8 @@ func (p *NearestProblem) sum(x, gradient []float64, terms []int, weight float64)
 	defer linalg.Return(parts)
 	failures := make([]error, tasks)
 	linalg.Parallel(tasks, func(c int) {
-		r0, r1 := c*nearestTask, min((c+1)*nearestTask, len(terms))
+		r0 := c * nearestTask
+		r1 := min((c+1)*nearestTask, len(terms))
 		g := p.newGroup(theta, noise, weight, gradient != nil)
 		defer g.release()
 		g.sums = parts.Row(c)
@@ -234,7 +238,9 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 	fresh := p.residual == nil
 	if fresh {
 		n := len(p.Rows.Y)
-		p.residual, p.adjoint, p.stand = make([]float64, n), make([]float64, n), make([]uint64, (n+63)/64)
+		p.residual = make([]float64, n)
+		p.adjoint = make([]float64, n)
+		p.stand = make([]uint64, (n+63)/64)
 	}
 	if len(beta) == 0 {
 		if fresh {
@@ -269,7 +275,8 @@ const standRows = 1024
 // standing calls f for the rows that stand marks, in ascending order. A batch from a million rows needs few of the
 // rows.
 func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
-	rows, x := make([]int, 0, standRows), linalg.Borrow(standRows, p.Rows.X.Cols)
+	rows := make([]int, 0, standRows)
+	x := linalg.Borrow(standRows, p.Rows.X.Cols)
 	defer linalg.Return(x)
 	for word, set := range p.stand {
 		for ; set != 0; set &= set - 1 {
@@ -372,7 +379,11 @@ func (g *group) gather(terms []int) {
 				to[t*linalg.Abreast] = v
 			}
 		}
-		y, mu, _, scale, residual := &g.sample[0], &g.sample[1], &g.sample[2], &g.sample[3], &g.sample[4]
+		y := &g.sample[0]
+		mu := &g.sample[1]
+		_ = &g.sample[2]
+		scale := &g.sample[3]
+		residual := &g.sample[4]
 		y[l], residual[l], scale[l] = g.Rows.Y[row], g.residual[row], 0
 		mu[l] = y[l] - residual[l]
 		if g.Scale != nil {
@@ -408,11 +419,14 @@ func (g *group) complete() {
 // score predicts the rows and adds their terms to sums.
 func (g *group) score() error {
 	n := len(g.terms)
-	k, r := g.c.Row(g.m), g.c.Row(g.m+1) // L⁻¹k_i, L⁻¹r_n
-	mu, v := &g.sample[1], &g.sample[2]
+	k := g.c.Row(g.m)
+	r := g.c.Row(g.m + 1) // L⁻¹k_i, L⁻¹r_n
+	mu := &g.sample[1]
+	v := &g.sample[2]
 	var explained, mean [linalg.Abreast]float64
 	for j := 0; j < g.m*linalg.Abreast; j += linalg.Abreast {
-		kj, rj := (*[linalg.Abreast]float64)(k[j:]), (*[linalg.Abreast]float64)(r[j:])
+		kj := (*[linalg.Abreast]float64)(k[j:])
+		rj := (*[linalg.Abreast]float64)(r[j:])
 		for l, w := range kj {
 			explained[l] += w * w
 			mean[l] += w * rj[l]
@@ -458,18 +472,21 @@ func (g *group) score() error {
 // pull pulls g and h back to θ and s, and adds to sums.
 func (g *group) pull() {
 	linalg.SubstituteBundle(g.c, g.m)
-	b, a := g.c.Row(g.m), g.c.Row(g.m+1)
+	b := g.c.Row(g.m)
+	a := g.c.Row(g.m + 1)
 	var ofA, ofB [linalg.Abreast]float64
 	noise := &g.sums[len(g.sums)-2]
 	for i := range g.m {
 		for l := range ofA {
-			ai, bi := a[i*linalg.Abreast+l], b[i*linalg.Abreast+l]
+			ai := a[i*linalg.Abreast+l]
+			bi := b[i*linalg.Abreast+l]
 			ofA[l] = -g.g[l] * bi
 			ofB[l] = 2*g.h[l]*bi - g.g[l]*ai
 		}
 		linalg.CombineBundle(i, a, &ofA, b, &ofB, g.bar.Row(i)) // 2C̄: the lower triangle counts both entries of a pair
 		for l, d := 0, g.bar.At(i, i); l < linalg.Abreast; l++ {
-			ai, bi := a[i*linalg.Abreast+l], b[i*linalg.Abreast+l]
+			ai := a[i*linalg.Abreast+l]
+			bi := b[i*linalg.Abreast+l]
 			d[l] = bi * (g.h[l]*bi - g.g[l]*ai)
 			if other := g.near[l][i]; other != neighbours.None {
 				*noise += g.Rows.PerRow.Slope(int(other)) * d[l]

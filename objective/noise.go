@@ -19,13 +19,16 @@ const leastVariance = 1e-30
 
 func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
-	g, h := d.Mean, d.Variance
+	g := d.Mean
+	h := d.Variance
 	const step = 6e-6 // the cube root of float64's relative precision
 	nodes, weights := quadrature.Normal()
 	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
-		y, sd := at.Y[i], math.Sqrt(max(at.Variance[i], leastVariance))
+		y := at.Y[i]
+		sd := math.Sqrt(max(at.Variance[i], leastVariance))
 		for k, z := range nodes {
-			f, w := at.Mean[i]+sd*z, weights[k]
+			f := at.Mean[i] + sd*z
+			w := weights[k]
 			e -= w * l(y, f, s)
 			df := step * math.Sqrt(s)
 			slope := w * (l(y, f+df, s) - l(y, f-df, s)) / (2 * df)

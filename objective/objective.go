@@ -98,7 +98,8 @@ func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params(
 
 // Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
 func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
-	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
+	nk := len(p.Kernel.Params())
+	nm := len(p.Mean.Params())
 	return x[:nk], x[nk : nk+nm], x[nk+nm]
 }
 
@@ -125,7 +126,8 @@ func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	n := p.X.Rows
 	if p.k.IsZero() {
-		p.k, p.mean = p.X.Like(n, n), make([]float64, n)
+		p.k = p.X.Like(n, n)
+		p.mean = make([]float64, n)
 		p.adj = Adjoints{K: p.X.Like(n, n), Mean: make([]float64, n)}
 	}
 	theta, beta, logNoise := p.Split(x)

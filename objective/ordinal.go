@@ -56,7 +56,9 @@ func (l Ordinal) stepped(steps []float64) Sited { return l.With(steps) }
 // Start returns the mean of f, and the steps, by which levels have the same shares as among the targets y, if f has the
 // variance 1. A level gets half a target more.
 func (l Ordinal) Start(y []float64) (mean float64, steps []float64) {
-	shares, below, last := make([]float64, len(l.Levels)), 0., 0.
+	shares := make([]float64, len(l.Levels))
+	below := 0.
+	last := 0.
 	for _, v := range y {
 		shares[l.at(v)]++
 	}
@@ -74,7 +76,9 @@ func (l Ordinal) Start(y []float64) (mean float64, steps []float64) {
 }
 
 func (l Ordinal) pull(y []float64, tilts []Tilt) []float64 {
-	by, steps, sum := make([]float64, len(l.Levels)), make([]float64, l.Steps()), 0.
+	by := make([]float64, len(l.Levels))
+	steps := make([]float64, l.Steps())
+	sum := 0.
 	for i, t := range tilts {
 		k := l.at(y[i])
 		by[k] += t.ByCuts[1] // 0 for the highest level
@@ -99,7 +103,8 @@ func (l Ordinal) at(y float64) int {
 // ends returns the cuts of the level at a place, less m and in units of sd. The upper end is at most as far from 0 as
 // the lower end, so that no digits of Φ(high) − Φ(low) are lost. flipped says that the signs are others.
 func (l Ordinal) ends(at int, m, sd float64) (low, high float64, flipped bool) {
-	low, high = math.Inf(-1), math.Inf(1)
+	low = math.Inf(-1)
+	high = math.Inf(1)
 	if at > 0 {
 		low = (l.Cuts[at-1] - m) / sd
 	}
@@ -122,7 +127,8 @@ func (l Ordinal) Tilted(y, m, v, s float64) (t Tilt) {
 		less, _, _ := logCDF(low)
 		t.Log += math.Log(-math.Expm1(less - t.Log))
 		density := func(z float64) float64 { return math.Exp(-z*z/2-t.Log) / math.Sqrt(2*math.Pi) }
-		a, b = density(low), density(high)
+		a = density(low)
+		b = density(high)
 		t.Curve = min(max(high*b-low*a+(a-b)*(a-b), 0), 1) / (v + s)
 	}
 	t.ByCuts = [2]float64{-a / sd, b / sd}
@@ -171,8 +177,11 @@ func (Ordinal) Whole() bool { return true }
 
 // Spread returns an interval of levels. Its ends are just outside, so that it holds them after rounding, too.
 func (l Ordinal) Spread(mean, variance, s float64) (Spread, error) {
-	point, square, below := l.Point(mean, variance, s), 1e-300, 0.
-	low, high := l.Levels[0], l.Levels[0]
+	point := l.Point(mean, variance, s)
+	square := 1e-300
+	below := 0.
+	low := l.Levels[0]
+	high := l.Levels[0]
 	for at, p := range l.Chances(mean, variance, s) {
 		y := l.Levels[at]
 		square += p * (y - point) * (y - point)

@@ -23,7 +23,8 @@ type PAC struct {
 var _ Exact = (*PAC)(nil)
 
 func (p *PAC) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
-	k, mean := prior.K, prior.Mean
+	k := prior.K
+	mean := prior.Mean
 	n := len(y)
 	if noise == 0 {
 		return 0, errRowNoise
@@ -32,7 +33,8 @@ func (p *PAC) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints)
 		return 0, err
 	}
 	if len(p.g) != n {
-		p.g, p.h = make([]float64, n), make([]float64, n)
+		p.g = make([]float64, n)
+		p.h = make([]float64, n)
 	}
 	risk, err := pacbayes.Sample{Y: y, Mean: p.q.mean, Variance: p.q.variance, Scale: p.Scale}.Risk(p.Loss, p.g, p.h)
 	if err != nil {

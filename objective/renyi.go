@@ -88,7 +88,9 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 	}
 	part := *e
 	part.x = e.x.RowRange(0, n)
-	part.y, part.w, part.sums = e.y[:n], e.w[:n], e.sums[:n]
+	part.y = e.y[:n]
+	part.w = e.w[:n]
+	part.sums = e.sums[:n]
 	part.k, part.c = e.k.View(0, n, 0, n), e.c.View(0, n, 0, n)
 	if !e.v.IsZero() {
 		part.q, part.d = e.q.View(0, n, 0, n), e.d.View(0, n, 0, n)
@@ -175,7 +177,8 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if p.index == nil {
 		return errors.New("call Search before Nearest")
 	}
-	r, m := over(p.Ranks), len(rows)
+	r := over(p.Ranks)
+	m := len(rows)
 	n := p.BatchRows() // sets p.first, too
 	if m > n {
 		return fmt.Errorf("a batch of %d rows is larger than the data, which have %d rows", m, n)
@@ -185,8 +188,10 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if err := p.pick([]int{row}, centre.Data, make([]float64, 1)); err != nil {
 		return err
 	}
-	own, found := make([]int32, m), make([]float64, 2*m*r.Size())
-	keys, numbers := found[2*m*r.Rank():][:m], found[2*m*r.Rank()+m:][:m]
+	own := make([]int32, m)
+	found := make([]float64, 2*m*r.Size())
+	keys := found[2*m*r.Rank():][:m]
+	numbers := found[2*m*r.Rank()+m:][:m]
 	p.index.Nearest(centre, m, own, keys)
 	places := placesOf(p.Rows)
 	for i, k := range own {
@@ -278,7 +283,8 @@ func (p *RenyiProblem) readAll(x, y []float64) error {
 
 func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight float64) (float64, error) {
 	theta, beta, logNoise, z := p.Split(x)
-	s, alpha := math.Exp(logNoise), p.Alpha
+	s := math.Exp(logNoise)
+	alpha := p.Alpha
 	if !noiseOf(p.Rows).Same() {
 		return math.NaN(), errRowNoise
 	}
@@ -349,7 +355,8 @@ func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Den
 	if err := p.parts(e, theta, beta, z, alpha); err != nil {
 		return 0, err
 	}
-	n, t := len(e.w), 1-alpha
+	n := len(e.w)
+	t := 1 - alpha
 	penalty := 0.0
 	if alpha != 0 {
 		logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
@@ -415,10 +422,13 @@ func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) 
 func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64,
 	gradient []float64) error {
 	dTheta, dBeta, _, dZ := p.Split(gradient)
-	n, t := len(e.w), 1-alpha
+	n := len(e.w)
+	t := 1 - alpha
 	sums := linalg.Borrow(2, n)
 	defer linalg.Return(sums)
-	g, traces, products := e.q, sums.Row(0), sums.Row(1)
+	g := e.q
+	traces := sums.Row(0)
+	products := sums.Row(1)
 	if alpha == 0 {
 		g = e.k
 	}
@@ -432,7 +442,8 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 			return
 		}
 		// K̄_XX overwrites A⁻¹ in d, and Q̄ overwrites the factor of Ξ in c.
-		inv, q := e.d.Row(i)[:i+1], e.c.Row(i)[:i+1]
+		inv := e.d.Row(i)[:i+1]
+		q := e.c.Row(i)[:i+1]
 		if t == 0 {
 			clear(inv)
 			inv[i] = 1
@@ -478,12 +489,14 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	theta, beta, logNoise, z := p.Split(x)
 	s := math.Exp(logNoise)
-	theta, beta = slices.Clone(theta), slices.Clone(beta)
+	theta = slices.Clone(theta)
+	beta = slices.Clone(beta)
 	if p.Alpha == 0 {
 		p.work = nil // free its matrices before the posterior needs memory
 		n := p.BatchRows()
 		_, d := p.Rows.Dims()
-		rows, y := newRows(p.Rows, p.Ranks, n, d), make([]float64, n)
+		rows := newRows(p.Rows, p.Ranks, n, d)
+		y := make([]float64, n)
 		if err := p.readAll(rows.Data, y); err != nil {
 			return nil, err
 		}
@@ -521,7 +534,8 @@ type whitened struct {
 func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
 	m := e.v.Cols
 	q := whitened{make([]float64, m), e.v.Like(m, m)}
-	h, r := e.p, e.sums // A⁻½V, A⁻½r
+	h := e.p
+	r := e.sums // A⁻½V, A⁻½r
 	if _, err := factorShifted(e.k, (1-alpha)/s, e.c, e.sums); err != nil {
 		return q, unfactored(ofA, s, err)
 	}

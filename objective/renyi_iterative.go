@@ -97,8 +97,12 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 		}
 	}
 	theta, beta, logNoise, z := p.like().Split(x)
-	n, alpha, t, s := p.X.Rows, p.Alpha, 1-p.Alpha, math.Exp(logNoise)
-	l, v := matrix.New(p.M, p.M), matrix.New(n, p.M)
+	n := p.X.Rows
+	alpha := p.Alpha
+	t := 1 - p.Alpha
+	s := math.Exp(logNoise)
+	l := matrix.New(p.M, p.M)
+	v := matrix.New(n, p.M)
 	var err error
 	if p.Jitter, err = posterior.FactorInducing(kernel.At(p.Kernel, theta), z, 0, l); err != nil {
 		return math.NaN(), err
@@ -117,7 +121,8 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 			linalg.Return(low)
 		}
 	}
-	r, w := make([]float64, n), make([]float64, n)
+	r := make([]float64, n)
+	w := make([]float64, n)
 	p.Mean.At(beta, p.X, r)
 	linalg.Minus(p.Y, r)
 	xi, solved, residuals, err := p.quadrature(times(alpha), p.xi, p.xiProbes, r, gradient != nil)
@@ -177,10 +182,14 @@ func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterat
 // pull adds the gradient to gradient, from H, J and w.
 func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j matrix.Dense, w []float64, s float64) {
 	dTheta, dBeta, _, dZ := p.like().Split(gradient)
-	n, alpha, t := p.X.Rows, p.Alpha, 1-p.Alpha
+	n := p.X.Rows
+	alpha := p.Alpha
+	t := 1 - p.Alpha
 	// b holds the columns of H, w and J. ofK and ofQ are the weights of the columns in K̄_XX and in Q̄.
 	cols := h.Cols + 1 + j.Cols
-	b, ofK, ofQ := matrix.New(n, cols), make([]float64, cols), make([]float64, cols)
+	b := matrix.New(n, cols)
+	ofK := make([]float64, cols)
+	ofQ := make([]float64, cols)
 	for i := range cols {
 		switch {
 		case i < h.Cols:
@@ -212,7 +221,9 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 		return
 	}
 	// With C = L⁻ᵀVᵀB and W = diag(ofQ), K̄_ZX = 2CWBᵀ, computed block by block, and K̄_ZZ = −CWCᵀ.
-	low, weighted, zz := matrix.New(p.M, cols), matrix.New(p.M, cols), matrix.New(p.M, p.M)
+	low := matrix.New(p.M, cols)
+	weighted := matrix.New(p.M, cols)
+	zz := matrix.New(p.M, p.M)
 	linalg.Gemm(true, false, 1, v, b, 0, low)
 	linalg.Trsm(true, true, l, low)
 	for i := range p.M {

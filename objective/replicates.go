@@ -31,8 +31,10 @@ func (p *Problem) Replicates() {
 	if float64(groups) > fewUnique*float64(n) {
 		return
 	}
-	x, y := p.X.Like(groups, p.X.Cols), make([]float64, groups)
-	a, counts := make([]float64, groups), make([]float64, groups)
+	x := p.X.Like(groups, p.X.Cols)
+	y := make([]float64, groups)
+	a := make([]float64, groups)
+	counts := make([]float64, groups)
 	for i, g := range of {
 		copy(x.Row(g), p.X.Row(i))
 		counts[g]++
@@ -48,5 +50,7 @@ func (p *Problem) Replicates() {
 		p.replicates.squares += (v - y[of[i]]) * (v - y[of[i]])
 	}
 	p.replicates.more = float64(n - groups)
-	p.X, p.Y, p.PerRow.Factor = x, y, a
+	p.X = x
+	p.Y = y
+	p.PerRow.Factor = a
 }

@@ -48,14 +48,16 @@ func ownRows(of Rows, first int, rows []int) (here, at []int) {
 	places := placesOf(of)
 	here = []int{} // nil would mean all rows
 	for i, row := range rows {
-		k, found := row-first, false
+		k := row - first
+		found := false
 		if places != nil {
 			k, found = slices.BinarySearch(places, row)
 		} else {
 			found = k >= 0 && k < n
 		}
 		if found {
-			here, at = append(here, k), append(at, i)
+			here = append(here, k)
+			at = append(at, i)
 		}
 	}
 	return here, at
@@ -148,7 +150,8 @@ func (s *stream) span(block int) (i0, i1 int) {
 
 // read returns the inputs of rows i0 … i1−1 and stores their targets in s.y. The inputs are valid until the next call.
 func (s *stream) read(i0, i1 int) (matrix.Dense, error) {
-	x, y := s.xb.RowRange(0, i1-i0), s.yb[:i1-i0]
+	x := s.xb.RowRange(0, i1-i0)
+	y := s.yb[:i1-i0]
 	x.Check()
 	if err := s.from.Block(i0, i1-i0, x.Data, y); err != nil {
 		return x, err

@@ -50,7 +50,8 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	}
 	b.Optimal = -value
 	if p.M == 0 {
-		b.Upper, b.UpperNorm = b.Evidence, b.Evidence // without inducing inputs α is 0, and Ξ = K + sI
+		b.Upper = b.Evidence
+		b.UpperNorm = b.Evidence // without inducing inputs α is 0, and Ξ = K + sI
 		return b, nil
 	}
 	p.Alpha = 1 // the bounds below need V and R for every α
@@ -133,12 +134,14 @@ func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
 //
 // minus KL[q(U)‖p(U)].
 func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
-	n, m := len(e.w), e.v.Cols
+	n := len(e.w)
+	m := e.v.Cols
 	logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
 	if err != nil {
 		return 0, err
 	}
-	residual, h := e.sums, e.p
+	residual := e.sums
+	h := e.p
 	copy(residual, e.w)
 	linalg.Gemv(false, -1, e.v, q.mu, 1, residual)
 	h.CopyFrom(e.v)
@@ -167,12 +170,14 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 //	L_α(q) = −½[N ln 2πs + (1/t) ln|A| + ln|B| + (1/t) ln|I + tB⁻¹Δ|
 //	            + (r−Vᵀν)ᵀS⁻¹(r−Vᵀν) + νᵀν + αt dᵀBd],  ν = μ + td
 func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
-	n, m := len(e.w), e.v.Cols
+	n := len(e.w)
+	m := e.v.Cols
 	logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
 	if err != nil {
 		return 0, err
 	}
-	h, r := e.p, make([]float64, n)
+	h := e.p
+	r := make([]float64, n)
 	h.CopyFrom(e.v)
 	copy(r, e.w)
 	if t > 0 {
@@ -233,7 +238,8 @@ func lowerOf(l matrix.Dense) matrix.Dense {
 //	L_VI = −F_VFE,  L_upper = −½(N ln 2π + N ln s + ln|I + A| + [rᵀr − (s²/c) bᵀ(I + (s/c)A)⁻¹b]/c)
 func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 	vfe := *p
-	vfe.Objective, vfe.LearnAlpha = VFE(), false
+	vfe.Objective = VFE()
+	vfe.LearnAlpha = false
 	x = x[:vfe.Dim()]
 	value, err := vfe.Evaluate(x, nil)
 	if err != nil {
@@ -243,13 +249,15 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 	if !e.each.Same() {
 		return math.NaN(), math.NaN(), errRowNoise
 	}
-	n, s := float64(e.total), e.noise
+	n := float64(e.total)
+	s := e.noise
 	sums := []float64{linalg.Sum(e.lambda[:e.n]), linalg.Dot(e.r[:e.n], e.r[:e.n])}
 	if err := e.sum(nil, sums); err != nil {
 		return math.NaN(), math.NaN(), err
 	}
 	c := s + sums[0]
-	shifted, half := matrix.New(e.m, e.m), make([]float64, e.m)
+	shifted := matrix.New(e.m, e.m)
+	half := make([]float64, e.m)
 	shifted.CopyFrom(e.a)
 	for i := range e.m {
 		linalg.Scale(s/c, shifted.Row(i))

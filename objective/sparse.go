@@ -84,7 +84,8 @@ func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise floa
 
 func split(k kernel.Kernel, mean kernel.Mean, rows Rows, m int, x []float64) (theta, beta []float64, logNoise float64,
 	z matrix.Dense) {
-	nk, nm := len(k.Params()), len(mean.Params())
+	nk := len(k.Params())
+	nm := len(mean.Params())
 	_, d := rows.Dims()
 	return x[:nk], x[nk : nk+nm], x[nk+nm], matrix.Of(m, d, x[nk+nm+1:nk+nm+1+m*d])
 }
@@ -101,7 +102,8 @@ func (p *SparseProblem) prepare() (*sparseEngine, error) {
 			return nil, err
 		}
 		p.e = p.engine(n)
-		p.e.first, p.e.total = first, total
+		p.e.first = first
+		p.e.total = total
 	}
 	p.e.from = p.Rows // EvaluateBatch changes Rows
 	return p.e, nil
@@ -189,13 +191,17 @@ func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float6
 	if b == nil {
 		b = new(SparseProblem)
 		*b = *p
-		b.Keep, b.e, b.seeds, b.batches = math.MaxInt64, nil, nil, nil
+		b.Keep = math.MaxInt64
+		b.e = nil
+		b.seeds = nil
+		b.batches = nil
 		if p.batches == nil {
 			p.batches = map[int]*SparseProblem{}
 		}
 		p.batches[len(rows)] = b // an epoch has batches of at most two sizes
 	}
-	b.Rows, b.Objective = subset{p.Rows, rows}, p.Objective
+	b.Rows = subset{p.Rows, rows}
+	b.Objective = p.Objective
 	value, err := b.Evaluate(x, gradient)
 	p.Jitter = b.Jitter
 	weight := float64(p.BatchRows()) / float64(len(rows))
@@ -226,7 +232,9 @@ func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Poster
 		return nil, err
 	}
 	theta, beta, _, z := p.Split(x)
-	l, lb, at := matrix.New(e.m, e.m), matrix.New(e.m, e.m), matrix.New(e.m, e.d)
+	l := matrix.New(e.m, e.m)
+	lb := matrix.New(e.m, e.m)
+	at := matrix.New(e.m, e.d)
 	l.CopyFrom(e.l)
 	lb.CopyFrom(e.lb)
 	at.CopyFrom(z)

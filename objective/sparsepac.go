@@ -33,7 +33,8 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	kl := divergence.Sparse(e.lb, e.binv, e.mu)
 	var g, h []float64
 	if s != nil {
-		g, h = s.predictions.g, s.predictions.h
+		g = s.predictions.g
+		h = s.predictions.h
 	}
 	risk, err := e.sample(p.Scale).Risk(p.Loss, g, h)
 	if err != nil {
@@ -57,7 +58,8 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	linalg.Axpy(kappa, e.mu, s.b)
 	linalg.CholeskySolve(e.lb, s.b)
 	// B̄ needs B⁻¹ on both sides of two terms, since (κ/2)(B⁻¹ − B⁻²) = (κ/2) B⁻¹ A B⁻¹. middle is the sum of both.
-	middle, right := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
+	middle := linalg.Borrow(e.m, e.m)
+	right := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(middle, right)
 	for i := range e.m {
 		row := middle.Row(i)

@@ -63,8 +63,10 @@ func (Student) LogPredictive(y, mean, variance, s float64) float64 {
 	if variance == 0 {
 		return logStudent(y, mean, s)
 	}
-	m, d2 := studentMixture, (y-mean)*(y-mean)
-	logs, most := make([]float64, len(m.perW)), math.Inf(-1)
+	m := studentMixture
+	d2 := (y - mean) * (y - mean)
+	logs := make([]float64, len(m.perW))
+	most := math.Inf(-1)
 	for i, per := range m.perW {
 		v := variance + s*per
 		logs[i] = m.logWeight[i] - (math.Log(2*math.Pi*v)+d2/v)/2
@@ -92,7 +94,8 @@ func (Student) above(u, variance, s float64) (p, density float64) {
 
 // Spread takes Newton steps in a bracket to the 97.5 % quantile. That of T is 2.8.
 func (l Student) Spread(_, variance, s float64) (Spread, error) {
-	low, high := 0., 4*math.Sqrt(variance+s)
+	low := 0.
+	high := 4 * math.Sqrt(variance+s)
 	u := high / 2
 	for range 100 {
 		p, density := l.above(u, variance, s)

@@ -50,16 +50,19 @@ var _ pacbayes.Expectation = GaussianNoise{}
 
 func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
-	g, h := d.Mean, d.Variance
+	g := d.Mean
+	h := d.Variance
 	terms := linalg.Borrow(1, len(at.Y))
 	defer linalg.Return(terms)
 	for i, m := range at.Mean {
 		d := at.Y[i] - m
 		terms.Data[i] = d*d + at.Variance[i]
 	}
-	n, sums := float64(len(at.Y)), []float64{linalg.Sum(terms.Row(0))}
+	n := float64(len(at.Y))
+	sums := []float64{linalg.Sum(terms.Row(0))}
 	if at.Sum != nil {
-		n, err = float64(at.Rows), at.Sum(sums)
+		n = float64(at.Rows)
+		err = at.Sum(sums)
 	}
 	square := sums[0]
 	if g != nil {

@@ -96,7 +96,8 @@ func (e *Evidence) Resume(rows int, staked []float64) bool {
 		return false
 	}
 	copy(e.staked[:], staked)
-	e.rows, e.log = rows, math.Log(float64(rows)+1)
+	e.rows = rows
+	e.log = math.Log(float64(rows) + 1)
 	if rows == 1 {
 		e.log = math.Ln2
 	}

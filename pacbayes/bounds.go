@@ -70,7 +70,8 @@ func ClopperPearson(k, n int, delta float64) float64 {
 // the probability of k times a sum of positive terms. The saddle-point form of this probability (Loader 2000) has no
 // large logarithms to cancel.
 func logBinomialTail(k, n int, p float64) (logP, slope float64) {
-	total, term := 1.0, 1.0
+	total := 1.0
+	term := 1.0
 	for j := k; j > 0 && term > total*1e-18; j-- {
 		term *= float64(j) / float64(n-j+1) * ((1 - p) / p)
 		total += term

@@ -84,9 +84,12 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 		return nil, errors.New("a prediction on the certified rows isn't a number, so no certificate")
 	}
 	c := t.stated()
-	c.EmpiricalRisk, c.KL, c.Rows = risk, kl, n
+	c.EmpiricalRisk = risk
+	c.KL = kl
+	c.Rows = n
 	if t.Group != "" {
-		c.Rows, c.Groups = len(s.Y), n
+		c.Rows = len(s.Y)
+		c.Groups = n
 	}
 	if t.Curve {
 		if c.Curve, err = t.curve(s); err != nil {
@@ -156,19 +159,30 @@ func (t Terms) stated() *Certificate {
 // first thing in the rest of c that contradicts the terms, or "".
 func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
-	c.Label, c.Conditions, c.Repeats, c.NearCopies = s.Label, s.Conditions, s.Repeats, s.NearCopies
+	c.Label = s.Label
+	c.Conditions = s.Conditions
+	c.Repeats = s.Repeats
+	c.NearCopies = s.NearCopies
 	if t.Positional {
 		c.Valid = s.Valid // model files with positional roles are old, and say true
 	}
-	s.Bound, s.BoundSqrt, s.EmpiricalRisk, s.KL, s.MeanBound = c.Bound, c.BoundSqrt, c.EmpiricalRisk, c.KL, c.MeanBound
-	s.Rows, s.Groups, s.Promise, s.Curve, s.Slices = c.Rows, c.Groups, c.Promise, c.Curve, c.Slices
+	s.Bound = c.Bound
+	s.BoundSqrt = c.BoundSqrt
+	s.EmpiricalRisk = c.EmpiricalRisk
+	s.KL = c.KL
+	s.MeanBound = c.MeanBound
+	s.Rows = c.Rows
+	s.Groups = c.Groups
+	s.Promise = c.Promise
+	s.Curve = c.Curve
+	s.Slices = c.Slices
 	if (c.Curve != nil) != t.Curve {
 		return "curve differs"
 	}
 	if (len(c.Slices) > 0) != (len(t.Slices) > 0) {
 		return "slices differ"
 	}
-	if p := c.Promise; (p != nil) != (t.Promise > 0) || p != nil && p.Share != t.Promise {
+	if p := c.Promise; (p != nil) != (t.Promise > 0) || (p != nil && p.Share != t.Promise) {
 		return "promise differs"
 	}
 	return s.Difference(c)
@@ -176,8 +190,10 @@ func (t Terms) Reword(c *Certificate) string {
 
 // LeastBound returns the bound on the mean that n rows, or groups, give if all their losses are 0.
 func (t Terms) LeastBound(n int) float64 {
-	zero, one := make([]float64, n), slices.Repeat([]float64{1}, n)
-	s, c := Sample{Y: zero, Mean: zero, Variance: zero, Scale: one}, &Certificate{ChoicesPenalty: t.choicesPenalty()}
+	zero := make([]float64, n)
+	one := slices.Repeat([]float64{1}, n)
+	s := Sample{Y: zero, Mean: zero, Variance: zero, Scale: one}
+	c := &Certificate{ChoicesPenalty: t.choicesPenalty()}
 	var err error
 	if t.Curve {
 		c.Curve, err = t.curve(s)
@@ -253,20 +269,25 @@ func (c *Certificate) Difference(d *Certificate) string {
 		name string
 		a, b *float64
 	}
-	a, b := *c, *d
-	a.Conditions, a.Repeats, a.NearCopies = b.Conditions, b.Repeats, b.NearCopies
+	a := *c
+	b := *d
+	a.Conditions = b.Conditions
+	a.Repeats = b.Repeats
+	a.NearCopies = b.NearCopies
 	if differs := a.Curve.difference(b.Curve); differs != "" {
 		return differs
 	}
 	if differs := sameSlices(a.Slices, b.Slices); differs != "" {
 		return differs
 	}
-	a.Curve, a.Slices = b.Curve, b.Slices
+	a.Curve = b.Curve
+	a.Slices = b.Slices
 	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt}, {"empirical_risk",
 		&a.EmpiricalRisk, &b.EmpiricalRisk}, {"kl", &a.KL, &b.KL}, {"mean_bound", &a.MeanBound, &b.MeanBound},
 		{"grid_penalty", &a.GridPenalty, &b.GridPenalty}, {"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}
 	if a.Promise != nil && b.Promise != nil {
-		p, q := *a.Promise, *b.Promise
+		p := *a.Promise
+		q := *b.Promise
 		a.Promise, b.Promise = &p, &q
 		numbers = append(numbers, number{"promise's bound", &p.Bound, &q.Bound})
 	}
@@ -278,7 +299,8 @@ func (c *Certificate) Difference(d *Certificate) string {
 	}
 	if p, q := a.Promise, b.Promise; p != nil && q != nil &&
 		sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, unitOf(p.HalfWidth, p.HalfWidthRaw)) {
-		p.HalfWidth, p.HalfWidthRaw = q.HalfWidth, q.HalfWidthRaw // a curve's widths are computed from the rows
+		p.HalfWidth = q.HalfWidth
+		p.HalfWidthRaw = q.HalfWidthRaw // a curve's widths are computed from the rows
 	}
 	if !reflect.DeepEqual(a.Promise, b.Promise) {
 		return "promise differs"

@@ -228,7 +228,9 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 		}
 		return 0
 	}
-	loss, most, zeroOne := wrong, 1., true
+	loss := wrong
+	most := 1.
+	zeroOne := true
 	k, top := Top(about)
 	switch about {
 	case EachClass, EachPrediction:
@@ -246,19 +248,23 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 		return l.calibration(delta, c), nil
 	case ErrorRate:
 	case Brier:
-		zeroOne, loss = false, l.brier
+		zeroOne = false
+		loss = l.brier
 	case LogLoss:
-		zeroOne, most = false, -math.Log(LeastProbability)
+		zeroOne = false
+		most = -math.Log(LeastProbability)
 		loss = func(i int) float64 { return -math.Log(math.Max(l.Probabilities[i][l.Truth[i]], LeastProbability)) }
 	case MeanCost:
-		zeroOne, most = false, 0
+		zeroOne = false
+		most = 0
 		for _, row := range l.Costs {
 			most = math.Max(most, slices.Max(row))
 		}
 		loss = func(i int) float64 { return l.Costs[l.Truth[i]][l.Predicted[i]] }
 	default: // top-K, where classes as probable as the true class come before it
 		loss = func(i int) float64 {
-			p, before := l.Probabilities[i], 0
+			p := l.Probabilities[i]
+			before := 0
 			for j := range p {
 				if j != l.Truth[i] && p[j] >= p[l.Truth[i]] {
 					before++
@@ -270,7 +276,7 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 			return 0
 		}
 	}
-	if l.stored != nil && (top || l.Groups > 0 || !zeroOne && about != MeanCost) {
+	if l.stored != nil && (top || l.Groups > 0 || (!zeroOne && about != MeanCost)) {
 		return []LabelStatement{l.given(about, delta, most, zeroOne)}, nil
 	}
 	losses := make([]float64, len(l.Truth))
@@ -291,7 +297,8 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta, gamblers(l.rules, st.Rows, delta)); err != nil {
 		return nil, err
 	}
-	st.Mean, st.Bound = mean*most, st.Bound*most
+	st.Mean = mean * most
+	st.Bound = st.Bound * most
 	return []LabelStatement{st}, nil
 }
 
@@ -301,7 +308,8 @@ func (l Labelled) given(about string, delta, most float64, zeroOne bool) LabelSt
 	n := len(l.Truth)
 	st := LabelStatement{About: about, Delta: delta, Rows: l.sample(make([]float64, n)).units()}
 	was := l.stored.statement(about)
-	low, high := 0., 1. // limits of the mean
+	low := 0.
+	high := 1. // limits of the mean
 	if zeroOne {
 		if st.Wrong = len(lists.Where(n, func(i int) bool { return l.Predicted[i] != l.Truth[i] })); about != ErrorRate {
 			st.Wrong = min(max(was.Wrong, 0), n)
@@ -376,7 +384,8 @@ func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
 	var z [calibrationBins][]float64
 	c.Bins = make([]LabelBin, calibrationBins)
 	for i, label := range l.Predicted {
-		p, right := l.Probabilities[i][label], 0.
+		p := l.Probabilities[i][label]
+		right := 0.
 		if label == l.Truth[i] {
 			right = 1
 		}

@@ -34,11 +34,13 @@ func curveMisses(n int, end float64) (misses []int) {
 func crossing(n int, misses []int, bounds []float64) float64 {
 	const spread = 10 // how many standard deviations of a Poisson variable are kept
 	rate := float64(n)
-	at, w := 0., walk{0, []float64{1}} // the points up to at
+	at := 0.
+	w := walk{0, []float64{1}} // the points up to at
 	for i, b := range bounds {
 		from, steps := poisson(rate*(b-at), spread)
 		mean := rate * b
-		at, w = b, w.step(from, steps, misses[i]+1, min(n, int(mean+spread*math.Sqrt(mean)+60)))
+		at = b
+		w = w.step(from, steps, misses[i]+1, min(n, int(mean+spread*math.Sqrt(mean)+60)))
 		if len(w.p) == 0 {
 			return 1
 		}
@@ -60,7 +62,8 @@ type walk struct {
 // step adds from+s with the probability steps[s], and leaves out numbers below least or above most.
 func (w walk) step(from int, steps []float64, least, most int) walk {
 	first := w.first + from
-	lo, hi := max(first, least), min(first+len(w.p)+len(steps)-2, most)
+	lo := max(first, least)
+	hi := min(first+len(w.p)+len(steps)-2, most)
 	next := make([]float64, max(hi-lo+1, 0))
 	for j, q := range w.p {
 		for s := max(0, lo-first-j); s < len(steps) && first+j+s <= hi; s++ {
@@ -114,14 +117,16 @@ func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds 
 	// Each bound fails with probability δ′, so all of them fail with at most len(misses) times δ′. From there
 	// each round raises the level by the factor that is left of δ. The bounds overlap more and more, so that the
 	// probability that they fail together grows less than in proportion.
-	level, bounds = delta/float64(len(misses)), at(delta/float64(len(misses)))
+	level = delta / float64(len(misses))
+	bounds = at(delta / float64(len(misses)))
 	for next := level; next > 0; {
 		tried := at(next)
 		together := crossing(n, misses, tried)
 		if together > delta {
 			break
 		}
-		level, bounds = next, tried
+		level = next
+		bounds = tried
 		if next *= delta / together; next < level*1.001 {
 			break
 		}

@@ -103,7 +103,8 @@ func (s Sample) largest(errs []float64, misses []int) ([]float64, error) {
 	slices.Sort(errs)
 	found := make([]float64, len(misses))
 	for bit := uint64(1) << 62; bit > 0; bit >>= 1 {
-		tried, above := make([]float64, len(misses)), make([]float64, len(misses))
+		tried := make([]float64, len(misses))
+		above := make([]float64, len(misses))
 		for i, v := range found {
 			if tried[i] = math.Float64frombits(math.Float64bits(v) | bit); !math.IsNaN(tried[i]) {
 				above[i] = float64(len(errs) - sort.SearchFloat64s(errs, tried[i]))
@@ -144,11 +145,13 @@ func (c *Curve) Width(share float64) (p CurvePoint, ok bool) {
 // meanError computes ∫ S(w) dw and ∫ min(S(w)/0.05, 1) dw up to the last width. The curve's steps bound the share
 // S(w) of predictions that miss by more than w.
 func (c *Curve) meanError() (m MeanError) {
-	bound, from := 1., 0.
+	bound := 1.
+	from := 0.
 	for _, p := range c.Points {
 		m.Bound += bound * (p.HalfWidth - from)
 		m.Worst += math.Min(bound/tailShare, 1) * (p.HalfWidth - from)
-		bound, from = p.Bound, p.HalfWidth
+		bound = p.Bound
+		from = p.HalfWidth
 	}
 	m.Clip = from
 	return m
@@ -156,7 +159,7 @@ func (c *Curve) meanError() (m MeanError) {
 
 // difference names the first thing that differs between two curves, or returns "".
 func (c *Curve) difference(d *Curve) string {
-	if (c == nil) != (d == nil) || c != nil && len(c.Points) != len(d.Points) {
+	if (c == nil) != (d == nil) || (c != nil && len(c.Points) != len(d.Points)) {
 		return "curve differs"
 	}
 	if c == nil {

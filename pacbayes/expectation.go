@@ -19,7 +19,7 @@ var _ Expectation = Loss{}
 func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMean, dVar, dNoise float64)) (value,
 	dNoise float64, err error) {
 	n := len(s.Y)
-	if len(s.Mean) != n || len(s.Variance) != n || g != nil && len(g) != n || h != nil && len(h) != n {
+	if len(s.Mean) != n || len(s.Variance) != n || (g != nil && len(g) != n) || (h != nil && len(h) != n) {
 		panic("pacbayes: slices of unequal length")
 	}
 	total := sumChunks(n, func(lo, hi int) (part sums) {
@@ -45,7 +45,8 @@ func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMea
 
 // Expect implements Expectation. dNoise is 0, since a loss has no noise.
 func (l Loss) Expect(s Sample, _, weight float64, d Derivatives) (value, dNoise float64, err error) {
-	g, h := d.Mean, d.Variance
+	g := d.Mean
+	h := d.Variance
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	return s.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
 		e, dMean, dVar = l.Expected(s.Y[i], s.Mean[i], s.Variance[i], at(s.Scale, i))

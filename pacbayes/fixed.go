@@ -133,7 +133,8 @@ func leastMean(mean, delta float64, n int, logWealth func(m float64) float64) fl
 	// The points m = 1 − (1−x̄)2^−s halve the distance to 1 until m is an upper end. Then the bracket is halved.
 	high := low
 	for logWealth(high) < need {
-		low, high = high, high+(1-high)/2
+		low = high
+		high = high + (1-high)/2
 		if 1-high < 1e-12 {
 			return 1
 		}
@@ -191,7 +192,8 @@ func (s Sample) logWealth(losses []float64, m float64, c stakes) (float64, error
 
 // logBet returns the logarithm of a gambler's wealth after these losses, if he bets the share c against the mean m < 1.
 func logBet(losses []float64, c, m float64) (total float64) {
-	kept, won := 1-c, c/(1-m)
+	kept := 1 - c
+	won := c / (1 - m)
 	// Factors lie between 1−c > 1e-5 and 1e12, so that a product of 16 factors neither overflows nor underflows.
 	const run = 16
 	for first := 0; first < len(losses); first += run {

@@ -126,7 +126,9 @@ func (q Inequality) anyQ(risk, low, eps float64, n int) float64 {
 }
 
 // byMean says whether the bound of a predictor that was fixed before needs nothing of the losses but their mean.
-func (q Inequality) byMean(zeroOne bool) bool { return zeroOne || q != SplitBound && q != BettingBound }
+func (q Inequality) byMean(zeroOne bool) bool {
+	return zeroOne || (q != SplitBound && q != BettingBound)
+}
 
 // ofMean bounds the expected loss of such a predictor, whose losses on n units have the mean risk ≤ 1.
 func (q Inequality) ofMean(risk float64, n int, zeroOne bool, delta float64) float64 {

@@ -55,7 +55,8 @@ func phi(x float64) float64 {
 		if next == sum {
 			break
 		}
-		sum, t = next, t*v2
+		sum = next
+		t = t * v2
 	}
 	return v * (x - 2*v2*sum)
 }

@@ -219,7 +219,7 @@ const minVariance = 1e-300
 func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64) {
 	if variance <= minVariance {
 		e = l.Point(y, mean, scale)
-		if l.IsZeroOne() || l.Unitless() && scale == 0 {
+		if l.IsZeroOne() || (l.Unitless() && scale == 0) {
 			return e, 0, 0
 		}
 		_, dMean, dVar = l.expected(y-mean, math.Sqrt(minVariance), scale)
@@ -268,7 +268,8 @@ func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	// The expectations of the other two losses are even in d.
 	sign := 1.0
 	if d < 0 {
-		d, sign = -d, -1
+		d = -d
+		sign = -1
 	}
 	switch l.Kind {
 	case ClippedSquare:
@@ -294,23 +295,28 @@ func tail(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 // The differences would cancel if the interval is narrow. So the code takes out the larger density, for example φ(b) =
 // φ(a)e^−x with x = (b²−a²)/2 formed from b−a.
 func expectedInterval(d, s, below, above float64) (e, dMean, dVar float64) {
-	a, b := (d-below)/s, (d+above)/s
+	a := (d - below) / s
+	b := (d + above) / s
 	width := (below + above) / s
 	x := width * ((2*d + above - below) / (2 * s))
 	e = tail(-a) + tail(b)
 	var first, second float64 // φ(b)−φ(a), bφ(b)−aφ(a)
 	if x >= 0 {
-		f, r := pdf(a), math.Expm1(-x)
+		f := pdf(a)
+		r := math.Expm1(-x)
 		if f == 0 {
 			return e, 0, 0 // this avoids 0·Inf
 		}
-		first, second = f*r, f*(width+b*r)
+		first = f * r
+		second = f * (width + b*r)
 	} else {
-		f, r := pdf(b), math.Expm1(x)
+		f := pdf(b)
+		r := math.Expm1(x)
 		if f == 0 {
 			return e, 0, 0
 		}
-		first, second = -f*r, f*(width-a*r)
+		first = -f * r
+		second = f * (width - a*r)
 	}
 	return e, first / s, second / (2 * s * s)
 }
@@ -345,7 +351,9 @@ func (l Loss) expectedRegistered(d, s float64) (e, dMean, dVar float64) {
 	nodes, weights := quadrature.Normal()
 	for k, z := range nodes {
 		v := weights[k] * l.Point(d, s*z, 0)
-		e, dMean, dVar = e+v, dMean+v*z/s, dVar+v*(z*z-1)/(2*s*s)
+		e = e + v
+		dMean = dMean + v*z/s
+		dVar = dVar + v*(z*z-1)/(2*s*s)
 	}
 	return e, dMean, dVar
 }
@@ -360,13 +368,15 @@ const narrow = 4
 //
 // ΔΦ = Φ(b)−Φ(a) is a difference of upper tails if a > 0.
 func expectedSquare(d, s, eps float64) (e, dMean, dVar float64) {
-	a, b := (d-eps)/s, (d+eps)/s
+	a := (d - eps) / s
+	b := (d + eps) / s
 	if eps < narrow*s {
 		var m moments
 		m.add(parabola, a, eps/s, 0, 2)
 		return m.expectation(s)
 	}
-	fa, fb := pdf(a), pdf(b)
+	fa := pdf(a)
+	fb := pdf(b)
 	if a > 0 && fa == 0 {
 		return 1, 0, 0 // this avoids Inf·0
 	}
@@ -375,7 +385,8 @@ func expectedSquare(d, s, eps float64) (e, dMean, dVar float64) {
 	if a > 0 {
 		in = tail(a) - tail(b)
 	}
-	t, r := d/eps, s/eps
+	t := d / eps
+	r := s / eps
 	e = out + (t*t+r*r)*in + r*((t-1)*fb-(t+1)*fa)
 	dMean = 2 / eps * (r*(fa-fb) - t*in)
 	dVar = (in - (fa+fb)/r) / eps / eps
@@ -400,14 +411,18 @@ func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
 	if w == 0 {
 		return 1, 0, 0
 	}
-	a, b, c := (d-w)/s, (d+w)/s, d/s
+	a := (d - w) / s
+	b := (d + w) / s
+	c := d / s
 	if w < narrow*s {
 		var m moments
 		m.add(tent, a, w/s, 0, 1)
 		m.add(tent, a, w/s, 1, 2)
 		return m.expectation(s)
 	}
-	fa, fb, fc := pdf(a), pdf(b), pdf(c)
+	fa := pdf(a)
+	fb := pdf(b)
+	fc := pdf(c)
 	if a > 0 && fa == 0 {
 		return 1, 0, 0
 	}
@@ -463,7 +478,7 @@ var legendre = func() (r struct{ x, w [32]float64 }) {
 }()
 
 func (l Loss) checkRows(n int, mean, scale []float64) {
-	if len(mean) != n || scale != nil && len(scale) != n {
+	if len(mean) != n || (scale != nil && len(scale) != n) {
 		panic("pacbayes: slices of unequal length")
 	}
 	if scale == nil && l.Unitless() {

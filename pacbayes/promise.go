@@ -46,9 +46,11 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	p := &Promise{Share: t.Promise}
 	switch {
 	case t.Loss.Kind == Scaled:
-		band.Kind, p.Scaled = Scaled, true
+		band.Kind = Scaled
+		p.Scaled = true
 	case t.Loss.Unitless():
-		band.Kind, p.Relative = Relative, true
+		band.Kind = Relative
+		p.Relative = true
 	}
 	if t.Curve {
 		at, ok := c.Width(t.Promise)
@@ -92,7 +94,8 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 			if direct {
 				p.Bound = 1 - t.Promise
 			}
-			p.HalfWidth, p.HalfWidthRaw = band.Below, band.Below
+			p.HalfWidth = band.Below
+			p.HalfWidthRaw = band.Below
 			if !t.Loss.Unitless() {
 				p.HalfWidthRaw *= t.EpsilonRaw / t.Loss.Below
 			}

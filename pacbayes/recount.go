@@ -22,7 +22,7 @@ func exactly(v float64) span { return span{v, v} }
 
 // holds says whether a stored number lies in the span, to within reproducible.
 func (s span) holds(stored float64) bool {
-	return stored >= s.least && stored <= s.most || same(s.least, stored) || same(s.most, stored)
+	return (stored >= s.least && stored <= s.most) || same(s.least, stored) || same(s.most, stored)
 }
 
 // mostCrossed is the most rows for which Recount computes again how often a whole curve fails, which takes .15 s. A
@@ -187,8 +187,8 @@ func (t Terms) recountSlices(c *Certificate) string {
 		}
 		all := lists.If(c.Slices, func(s Slice) bool { return s.By == by })
 		if rows > c.Rows || len(names) < len(all) || len(all) == 0 ||
-			t.Route == Direct && (missed > c.EmpiricalRisk*float64(c.Rows)+0.5 ||
-				rows == c.Rows && !same(missed, c.EmpiricalRisk*float64(c.Rows))) {
+			(t.Route == Direct && (missed > c.EmpiricalRisk*float64(c.Rows)+0.5 ||
+				(rows == c.Rows && !same(missed, c.EmpiricalRisk*float64(c.Rows))))) {
 			return fmt.Sprintf("slices by %s contradict the rows and misses of all", by)
 		}
 	}
@@ -208,7 +208,7 @@ func (t Terms) recountPromise(c *Certificate) string {
 	wrong := p.HalfWidth < 0 || !cautious.SameWidth(p.HalfWidthRaw, p.HalfWidth*raw, raw) || (p.HalfWidth == 0) != (p.Reason != "")
 	if p.HalfWidth > 0 {
 		wrong = wrong || !(p.Bound >= 0 && p.Bound <= 1-t.Promise+reproducible)
-		wrong = wrong || (t.Curve || t.MeanAlone()) && !same(p.Bound, 1-t.Promise)
+		wrong = wrong || ((t.Curve || t.MeanAlone()) && !same(p.Bound, 1-t.Promise))
 	}
 	if t.Curve {
 		at, _ := c.Curve.Width(t.Promise)

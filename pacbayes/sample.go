@@ -53,7 +53,8 @@ func (s Sample) perUnit(losses []float64) []float64 {
 	if s.Group == nil {
 		return losses
 	}
-	totals, sizes := make([]compensated.Sum, s.Groups), make([]float64, s.Groups)
+	totals := make([]compensated.Sum, s.Groups)
+	sizes := make([]float64, s.Groups)
 	for i, g := range s.Group {
 		totals[g].Add(losses[i])
 		sizes[g]++

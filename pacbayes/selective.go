@@ -77,7 +77,8 @@ func steps(n int, a, level float64) boundary {
 		return sort.Search(int(a*float64(m))+1, func(k int) bool { return !allowed(k, m, a, level) }) - 1
 	}
 	b := boundary{level: level}
-	first, last := max(most(max(1, int(leastShare*float64(n)))), 0), most(n)
+	first := max(most(max(1, int(leastShare*float64(n)))), 0)
+	last := most(n)
 	every := max(1, (last-first+mostSteps)/mostSteps)
 	for k := first; k <= last; k += every {
 		if k+every > last {
@@ -93,11 +94,13 @@ func steps(n int, a, level float64) boundary {
 // draws, for any i. The result is rounded up. States of tiny probability are left out, which can only make it larger.
 func (b boundary) crossed(a float64) float64 {
 	const spread = 10 // standard deviations that are kept
-	at, w := 0, walk{0, []float64{1}}
+	at := 0
+	w := walk{0, []float64{1}}
 	for i, m := range b.rows {
 		from, draw := binomial(m-at, a, spread)
 		mean := float64(m) * a
-		at, w = m, w.step(from, draw, b.wrong[i]+1, int(mean+spread*math.Sqrt(mean)+60))
+		at = m
+		w = w.step(from, draw, b.wrong[i]+1, int(mean+spread*math.Sqrt(mean)+60))
 	}
 	var held float64
 	for _, q := range w.p {
@@ -136,7 +139,8 @@ func binomial(n int, a, spread float64) (from int, p []float64) {
 // most the probability delta. Each of at most mostSteps+1 steps is crossed with at most the level, so that the smallest
 // level needs no search.
 func boundaryOf(n int, a, delta float64) boundary {
-	low, high := delta/(mostSteps+2), delta
+	low := delta / (mostSteps + 2)
+	high := delta
 	for b := steps(n, a, high); ; {
 		if b.crossed(a) <= delta {
 			low = b.level
@@ -182,7 +186,10 @@ func selectAnswers(score []float64, wrong []bool, a, delta float64) Selective {
 		}
 		t := score[order[i]]
 		if c := b.at(i + 1); k <= c && (i+1 == n || score[order[i+1]] < t) {
-			found.Threshold, found.Answered, found.Wrong, found.Allowed = t, i+1, k, c
+			found.Threshold = t
+			found.Answered = i + 1
+			found.Wrong = k
+			found.Allowed = c
 		}
 	}
 	// The share of unanswered rows is bounded at all thresholds at once, as a curve bounds misses.
@@ -225,16 +232,19 @@ const alarmShare = 0.5
 func detect(score []float64, positive []bool, recall, delta float64) Detection {
 	of := len(lists.Where(len(score), func(i int) bool { return positive[i] }))
 	d := Detection{Recall: recall, Delta: delta, FalseAlarmsBound: 1, Positives: of, Others: len(score) - of}
-	order, seen := descending(score), 0
+	order := descending(score)
+	seen := 0
 	for i, row := range order {
 		if positive[row] {
 			seen++
 		}
-		if i+1 < len(order) && score[order[i+1]] == score[row] || seen == 0 {
+		if (i+1 < len(order) && score[order[i+1]] == score[row]) || seen == 0 {
 			continue
 		}
 		if missed := d.Positives - seen; ClopperPearson(missed, d.Positives, (1-answers)*delta) <= 1-recall {
-			d.Threshold, d.Missed, d.FalseAlarms = score[row], missed, i+1-seen
+			d.Threshold = score[row]
+			d.Missed = missed
+			d.FalseAlarms = i + 1 - seen
 			if d.Others > 0 {
 				level, misses, bounds := curveLevel(d.Others, answers*delta, alarmShare)
 				d.FalseAlarmsLevel, d.FalseAlarmsBound = level, bandAt(d.FalseAlarms, misses, bounds)

@@ -24,7 +24,8 @@ func Shifted(bound, rho float64) float64 {
 	if KL(1, bound) <= need {
 		return 1
 	}
-	low, high := bound, 1.
+	low := bound
+	high := 1.
 	for {
 		mid := low + (high-low)/2
 		if !(low < mid && mid < high) {

@@ -21,7 +21,8 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		for _, i := range slice.In {
 			misses += losses[i]
 		}
-		slice.Rows, slice.MeanBound = len(slice.In), 1
+		slice.Rows = len(slice.In)
+		slice.MeanBound = 1
 		if slice.Rows < MinRows {
 			slice.Reason = fmt.Sprintf("%d certified rows are too few, of %d", slice.Rows, MinRows)
 		} else {
@@ -51,4 +52,6 @@ func sameSlices(a, b []Slice) string {
 	return ""
 }
 
-func sameEnd(a, b *float64) bool { return a == nil && b == nil || a != nil && b != nil && same(*a, *b) }
+func sameEnd(a, b *float64) bool {
+	return (a == nil && b == nil) || (a != nil && b != nil && same(*a, *b))
+}

@@ -133,7 +133,7 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 		wrong := math.Round((1 - math.Min(math.Max(bin.Right, 0), 1)) * float64(bin.Rows))
 		bins.take(fmt.Sprintf("bins[%d]", b), bin.Rows, int(wrong), func(i int) { l.Probabilities[i] = p })
 	}
-	if l.Slices != nil && len(kinds.right)+len(kinds.wrong) > 0 || c.Bins != nil && len(bins.right)+len(bins.wrong) > 0 {
+	if (l.Slices != nil && len(kinds.right)+len(kinds.wrong) > 0) || (c.Bins != nil && len(bins.right)+len(bins.wrong) > 0) {
 		kinds.err = cmp.Or(kinds.err, errors.New("slices or bins: they lack rows of the confusion matrix"))
 	}
 	return l, cmp.Or(answered.err, flagged.err, kinds.err, bins.err)

@@ -313,7 +313,8 @@ func (t Terms) checkSlices() error {
 
 // declared returns sentences on what wasn't declared before the certified rows were seen, and last on what was.
 func (t Terms) declared() (c []string) {
-	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
+	declared := fmt.Sprintf("The %s loss", t.Loss.Kind)
+	grid := fmt.Sprintf("the grid %s", t.Grid)
 	if t.Curve && t.Loss.Kind != ClippedAbsolute {
 		declared += " of every ε"
 	} else if t.OtherEpsilon {
@@ -382,7 +383,8 @@ func (t Terms) Conditions() (c []string) {
 			"Fit again, or vouch for the order (krigo certify --accept-file-order).")
 	}
 	if t.Repeats > 0 {
-		rows, another := "the rows the model was made from", "another row"
+		rows := "the rows the model was made from"
+		another := "another row"
 		if t.Elsewhere {
 			rows = "the certified rows" // equal in prediction and target
 		}

@@ -39,9 +39,17 @@ type Given struct {
 
 // NewExact conditions a GP on all rows. It keeps X. It returns an error if C isn't positive definite.
 func NewExact(g Given) (*Posterior, error) {
-	k, theta, mean, beta, x, y, noise := g.Kernel, g.Theta, g.Mean, g.Beta, g.X, g.Y, g.Noise
-	n, each := x.Rows, g.PerRow.Each(x.Rows, noise)
-	w, l := make([]float64, n), x.Like(n, n)
+	k := g.Kernel
+	theta := g.Theta
+	mean := g.Mean
+	beta := g.Beta
+	x := g.X
+	y := g.Y
+	noise := g.Noise
+	n := x.Rows
+	each := g.PerRow.Each(x.Rows, noise)
+	w := make([]float64, n)
+	l := x.Like(n, n)
 	kernel.At(k, theta).FillSymmetric(x, l)
 	AddNoise(l, noise, each)
 	if err := linalg.Cholesky(l); err != nil {
@@ -93,7 +101,8 @@ func (e *Exact) kl(p *Posterior) float64 {
 	n := p.Support.Rows
 	work := e.Chol.Like(n, n)
 	work.CopyFrom(e.Chol)
-	inverse, wKw := p.noisyNorm(work), 0.
+	inverse := p.noisyNorm(work)
+	wKw := 0.
 	k := work
 	kernel.At(p.Kernel, p.Theta).FillSymmetric(p.Support, k)
 	for i, w := range e.W {
@@ -122,7 +131,8 @@ func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64
 	}
 	inv := e.Chol.Like(n, n)
 	linalg.CholeskyInverse(e.Chol, inv)
-	mean, variance = make([]float64, n), make([]float64, n)
+	mean = make([]float64, n)
+	variance = make([]float64, n)
 	for i, w := range e.W {
 		variance[i] = 1 / inv.At(i, i)
 		mean[i] = y[i] - w*variance[i]
@@ -163,7 +173,8 @@ func (e *Exact) prior(k *kernel.Conditional) error {
 }
 
 func (e *Exact) refactor(p *Posterior) (Solution, error) {
-	c, whole := p.Noise, p.whole()
+	c := p.Noise
+	whole := p.whole()
 	if p.Noises != nil {
 		c = slices.Min(p.Noises)
 	} else if c == 0 {
@@ -184,7 +195,8 @@ const leastMiss = 1e-5
 // follows checks L Lᵀw = y − m(X).
 func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
 	n := p.Support.Rows
-	half, size := make([]float64, n), make([]float64, n) // Lᵀw, and |L|ᵀ|w|, the scale of rounding
+	half := make([]float64, n)
+	size := make([]float64, n) // Lᵀw, and |L|ᵀ|w|, the scale of rounding
 	for j, w := range e.W {
 		for k, l := range e.Chol.Row(j)[:j+1] {
 			half[k] += l * w
@@ -196,7 +208,8 @@ func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
 			continue
 		}
 		k := at.Place(i)
-		residual, most := mean[i]-y[i], math.Abs(y[i])+math.Abs(mean[i])
+		residual := mean[i] - y[i]
+		most := math.Abs(y[i]) + math.Abs(mean[i])
 		for j, l := range e.Chol.Row(k)[:k+1] {
 			residual += l * half[j]
 			most += math.Abs(l) * size[j]

@@ -20,9 +20,13 @@ func NotDefinite(err error, noise float64) error {
 // whole returns the largest prior variance on the support. If the prior is itself a posterior, it is the variance
 // before conditioning, because the rounding error of a remaining variance has the size of the whole variance.
 func (p *Posterior) whole() float64 {
-	k, theta, temper := p.Kernel, p.Theta, 1.0
+	k := p.Kernel
+	theta := p.Theta
+	temper := 1.0
 	if c, ok := k.(*kernel.Conditional); ok {
-		k, theta, temper = c.Kernel, c.Theta, c.Temper
+		k = c.Kernel
+		theta = c.Theta
+		temper = c.Temper
 	}
 	diag := make([]float64, p.Support.Rows)
 	k.Diag(theta, p.Support, diag)

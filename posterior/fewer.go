@@ -26,20 +26,24 @@ const (
 // *Nearest.
 func (p *Posterior) Fewer() *Posterior {
 	q := p.Solution.(*Nearest)
-	n, most := p.Support.Rows, q.count
+	n := p.Support.Rows
+	most := q.count
 	if n < fewerRows || most < 4 {
 		return p
 	}
-	of, points := make([]int, fewerSample), p.Support.Like(fewerSample, p.Support.Cols)
+	of := make([]int, fewerSample)
+	points := p.Support.Like(fewerSample, p.Support.Cols)
 	for i := range of {
 		of[i] = i * n / len(of)
 		copy(points.Row(i), p.Support.Row(of[i]))
 	}
-	rows, prior := make([]int32, len(of)*most), make([]float64, len(of))
+	rows := make([]int32, len(of)*most)
+	prior := make([]float64, len(of))
 	q.index().Others(of, most, rows)
 	p.Kernel.Diag(p.Theta, points, prior)
 	counts := []int{most / 4, most / 2, most}
-	squares, densities := matrix.New(len(counts), len(of)), matrix.New(len(counts), len(of))
+	squares := matrix.New(len(counts), len(of))
+	densities := matrix.New(len(counts), len(of))
 	linalg.Parallel((len(of)+nearestTask-1)/nearestTask, func(t int) {
 		l := newLocal(p, q.Targets, most)
 		for i := t * nearestTask; i < min((t+1)*nearestTask, len(of)); i++ {

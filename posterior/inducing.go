@@ -72,7 +72,8 @@ func (q *Inducing) latent(p *Posterior, x matrix.Dense, mean, variance []float64
 
 func (q *Inducing) kl(*Posterior) float64 {
 	n := len(q.W)
-	binv, mu := q.Chol.Like(n, n), make([]float64, n)
+	binv := q.Chol.Like(n, n)
+	mu := make([]float64, n)
 	linalg.CholeskyInverse(q.CholB, binv)
 	for i, w := range q.W { // μ = Lᵀw
 		linalg.Axpy(w, q.Chol.Row(i)[:i+1], mu[:i+1])
@@ -105,7 +106,8 @@ func (q *Inducing) conditioning(context.Context, *Posterior, Iterative) (conditi
 }
 
 func (q *Inducing) prior(k *kernel.Conditional) error {
-	k.Chol, k.CholB = q.Chol, q.CholB
+	k.Chol = q.Chol
+	k.CholB = q.CholB
 	return nil
 }
 
@@ -134,10 +136,15 @@ func (q *Inducing) refactor(p *Posterior) (Solution, error) {
 // Apart says how far q, a sparse posterior of the same kernel, mean and support, is from p. mean is the largest
 // difference of their means at the rows of x, and covariance is ‖L_B⁻¹L_B' − I‖.
 func (p *Posterior) Apart(q *Posterior, x matrix.Dense) (mean, covariance float64) {
-	a, b := p.Solution.(*Inducing), q.Solution.(*Inducing)
-	off, at, w := *p, make([]float64, x.Rows), slices.Clone(b.W)
+	a := p.Solution.(*Inducing)
+	b := q.Solution.(*Inducing)
+	off := *p
+	at := make([]float64, x.Rows)
+	w := slices.Clone(b.W)
 	linalg.Axpy(-1, a.W, w)
-	off.Mean, off.Beta, off.Solution = kernel.ZeroMean{}, nil, &Inducing{W: w}
+	off.Mean = kernel.ZeroMean{}
+	off.Beta = nil
+	off.Solution = &Inducing{W: w}
 	off.Latent(x, at, nil)
 	for _, v := range at {
 		mean = math.Max(mean, math.Abs(v))

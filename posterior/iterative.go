@@ -41,7 +41,8 @@ func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Post
 		return nil, err
 	}
 	q := p.Solution.(*Nearest)
-	b, w := matrix.Of(g.X.Rows, 1, q.Targets), matrix.New(g.X.Rows, 1)
+	b := matrix.Of(g.X.Rows, 1, q.Targets)
+	w := matrix.New(g.X.Rows, 1)
 	if _, err := s.Solve(ctx, b, w); cause(ctx, err) != nil {
 		return nil, cause(ctx, err)
 	}
@@ -147,7 +148,8 @@ func cause(ctx context.Context, err error) error {
 
 // solver calls fail if ranks can't go on.
 func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, error) {
-	c, pre := p.covariance(), o.Preconditioner
+	c := p.covariance()
+	pre := o.Preconditioner
 	var err error
 	if pre == nil {
 		pre, err = iterative.PivotedCholesky(c, cmp.Or(o.Rank, iterative.Rank(p.Support.Rows)))
@@ -193,7 +195,8 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 		// Products with one column round differently from products with several. So a single row gets a second
 		// column.
 		cols := max(rows.Rows, 2)
-		b, u := matrix.New(n, cols), matrix.New(n, cols)
+		b := matrix.New(n, cols)
+		u := matrix.New(n, cols)
 		kernel.At(p.Kernel, p.Theta).Fill(p.Support, rows, b.View(0, n, 0, rows.Rows))
 		prior := variance[i0 : i0+rows.Rows]
 		best := make([]float64, rows.Rows)
@@ -222,7 +225,9 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 // solvedTo lowers variances to what the solutions u of A u = k say, and reports whether their residuals leave little.
 func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64, noise float64) bool {
 	n := len(best)
-	v, left, least := slices.Clone(prior), make([]float64, n), p.Noise
+	v := slices.Clone(prior)
+	left := make([]float64, n)
+	least := p.Noise
 	if p.Noises != nil {
 		least = slices.Min(p.Noises)
 	}
@@ -248,7 +253,9 @@ const solvedRows = 64
 // returns the mean and the largest ratio.
 func (p *Posterior) Excess(ctx context.Context, x matrix.Dense, o Iterative) (mean, largest float64, err error) {
 	n := x.Rows
-	m, v, exact := make([]float64, n), make([]float64, n), make([]float64, n)
+	m := make([]float64, n)
+	v := make([]float64, n)
+	exact := make([]float64, n)
 	p.Latent(x, m, v)
 	if err := p.solvedVariance(ctx, x, exact, p.Noise, o); err != nil {
 		return 0, 0, err

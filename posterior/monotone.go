@@ -49,7 +49,7 @@ func (m Monotone) Check(dim int) error {
 	bad := func(a Axis) bool {
 		return a.Input < 0 || a.Input >= dim || a.From == a.To || !linalg.Finite([]float64{a.From, a.To, a.To - a.From})
 	}
-	if len(m) < 1 || len(m) > 2 || slices.ContainsFunc(m, bad) || m[0].Input == m[len(m)-1].Input && len(m) > 1 {
+	if len(m) < 1 || len(m) > 2 || slices.ContainsFunc(m, bad) || (m[0].Input == m[len(m)-1].Input && len(m) > 1) {
 		return errors.New("monotone: want one or two axes, of different inputs, each with two different ends")
 	}
 	return nil
@@ -58,14 +58,17 @@ func (m Monotone) Check(dim int) error {
 // project writes the monotone mean at the rows of x, given what writes the mean itself.
 func (m Monotone) project(x matrix.Dense, mean []float64, latent func(x matrix.Dense, mean []float64)) {
 	const most = 1 << 13 // rows of a grid at a time
-	side, all := m.Knots(), m.grid()
+	side := m.Knots()
+	all := m.grid()
 	step := min(x.Rows, most/all)
 	for first := 0; first < x.Rows; first += step {
 		x.Check()
 		n := min(step, x.Rows-first)
-		at, f := x.Like(n*all, x.Cols), make([]float64, n*all)
+		at := x.Like(n*all, x.Cols)
+		f := make([]float64, n*all)
 		for i := range at.Rows {
-			row, knot := at.Row(i), i%all
+			row := at.Row(i)
+			knot := i % all
 			copy(row, x.Row(first+i/all))
 			for _, a := range m {
 				row[a.Input] = a.From + (a.To-a.From)*float64(knot%side)/float64(side-1)
@@ -108,7 +111,8 @@ func isotonic(f []float64, first, step, count int) {
 	for i := range count {
 		pools = append(pools, pool{f[first+i*step], 1})
 		for n := len(pools); n > 1 && pools[n-2].mean > pools[n-1].mean; n-- {
-			a, b := pools[n-2], pools[n-1]
+			a := pools[n-2]
+			b := pools[n-1]
 			size := a.size + b.size
 			pools = append(pools[:n-2], pool{a.mean*(a.size/size) + b.mean*(b.size/size), size})
 		}
@@ -128,8 +132,10 @@ func (m Monotone) between(row, f []float64) float64 {
 		last := float64(side - 1)
 		p := max(0, min((row[a.Input]-a.From)/(a.To-a.From)*last, last))
 		k := min(int(p), side-2)
-		t, stride := p-float64(k), len(f)/side
-		low, high := f[k*stride:(k+1)*stride], f[(k+1)*stride:(k+2)*stride]
+		t := p - float64(k)
+		stride := len(f) / side
+		low := f[k*stride : (k+1)*stride]
+		high := f[(k+1)*stride : (k+2)*stride]
 		f = lists.To(stride, func(i int) float64 { return min(low[i]+t*(high[i]-low[i]), high[i]) })
 	}
 	return f[0]

@@ -57,7 +57,13 @@ var _ Solution = (*Nearest)(nil)
 
 // NewNearest returns a posterior that predicts each row from count rows of x. It keeps x.
 func NewNearest(g Given, count int) *Posterior {
-	k, theta, mean, beta, x, y, noise := g.Kernel, g.Theta, g.Mean, g.Beta, g.X, g.Y, g.Noise
+	k := g.Kernel
+	theta := g.Theta
+	mean := g.Mean
+	beta := g.Beta
+	x := g.X
+	y := g.Y
+	noise := g.Noise
 	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
 		Noises: g.PerRow.Each(x.Rows, noise)}
 	targets := make([]float64, len(y))
@@ -156,7 +162,8 @@ func Own(g Given, count int) func(y, noises, mean, variance []float64) {
 	rows := make([]int32, p.Support.Rows*s.count)
 	s.index().Nearest(p.Support, s.count, rows, nil)
 	return func(y, noises, mean, variance []float64) {
-		q, targets := *p, make([]float64, len(y))
+		q := *p
+		targets := make([]float64, len(y))
 		q.Noises = noises
 		q.Mean.At(q.Beta, q.Support, mean)
 		q.Kernel.Diag(q.Theta, q.Support, variance)
@@ -179,14 +186,16 @@ func (p *Posterior) Others(y []float64, of []int) (errs, variance []float64) {
 	}
 	near := s.neighbours()
 	m := min(near.count, othersRows, p.Support.Rows-1)
-	targets, points := make([]float64, len(y)), p.Support.Like(len(of), p.Support.Cols)
+	targets := make([]float64, len(y))
+	points := p.Support.Like(len(of), p.Support.Cols)
 	p.Mean.At(p.Beta, p.Support, targets)
 	linalg.Minus(y, targets)
 	for k, i := range of {
 		copy(points.Row(k), p.Support.Row(i))
 	}
 	rows := make([]int32, len(of)*m)
-	errs, variance = make([]float64, len(of)), make([]float64, len(of))
+	errs = make([]float64, len(of))
+	variance = make([]float64, len(of))
 	near.index().Others(of, m, rows)
 	p.Kernel.Diag(p.Theta, points, variance)
 	linalg.Parallel((len(of)+nearestTask-1)/nearestTask, func(t int) {
@@ -242,7 +251,8 @@ func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained flo
 // factor returns L⁻¹k(x) and L⁻¹r for rows of the support. The first numbers of both depend on the first rows alone.
 func (l *local) factor(point matrix.Dense, rows []int32) (c, r []float64, err error) {
 	m := len(rows)
-	c, r = l.k.Row(m)[:m], l.k.Row(m + 1)[:m]
+	c = l.k.Row(m)[:m]
+	r = l.k.Row(m + 1)[:m]
 	for i, row := range rows {
 		copy(l.x.Row(i), l.Support.Row(int(row)))
 		if r[i] = 0; l.targets != nil {
@@ -280,7 +290,8 @@ func (p *Posterior) Along(points matrix.Dense) *Posterior {
 		}
 	}
 	slices.Sort(rows)
-	x, y := points.Like(len(rows), points.Cols), make([]float64, len(rows))
+	x := points.Like(len(rows), points.Cols)
+	y := make([]float64, len(rows))
 	var of RowNoise // the rows' own noise, if they differ
 	for i, row := range rows {
 		copy(x.Row(i), p.Support.Row(int(row)))

@@ -10,7 +10,10 @@ import (
 // the variance k_u(x,x) minus what conditioning on the sum explains. It returns nil unless p is factored.
 func (p *Posterior) Part(of kernel.Part) *Posterior {
 	q := *p
-	q.Kernel, q.Theta, q.Mean, q.Beta = of.Kernel, of.Theta, kernel.ZeroMean{}, nil
+	q.Kernel = of.Kernel
+	q.Theta = of.Theta
+	q.Mean = kernel.ZeroMean{}
+	q.Beta = nil
 	switch s := p.Solution.(type) {
 	case *Exact:
 		q.Solution = newExact(s.W, s.Chol)

@@ -188,7 +188,8 @@ func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, cov func(a,
 	w := p.Weights()
 	linalg.Parallel((x.Rows+count-1)/count, func(t int) {
 		x.Check()
-		i0, i1 := t*count, min((t+1)*count, x.Rows)
+		i0 := t * count
+		i1 := min((t+1)*count, x.Rows)
 		ks := linalg.Borrow(i1-i0, p.Support.Rows).Until(x.Context())
 		cov(x.RowRange(i0, i1), ks)
 		for i := i0; i < i1; i++ {
@@ -202,7 +203,8 @@ func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, cov func(a,
 // Slopes adds the derivatives of the mean by the inputs, at the rows of x, to dX. If the mean has no derivatives, it
 // returns false and adds nothing. The mean of Nearest has none, since it jumps where other rows become the nearest.
 func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
-	n, w := p.Support.Rows, p.Weights()
+	n := p.Support.Rows
+	w := p.Weights()
 	if n > 0 && w == nil {
 		return false
 	}
@@ -220,7 +222,8 @@ func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
 
 // Work estimates the number of multiplications for predicting a row, with or without its variance.
 func (p *Posterior) Work(variance bool) float64 {
-	n, d := math.Max(1, float64(p.Support.Rows)), float64(p.Support.Cols)
+	n := math.Max(1, float64(p.Support.Rows))
+	d := float64(p.Support.Cols)
 	if p.Monotone != nil {
 		return p.work(n, d, variance) + float64(p.Monotone.grid())*p.work(n, d, false)
 	}

@@ -74,7 +74,8 @@ func (u Untouched) latent(p *Posterior, x matrix.Dense, mean, variance []float64
 	}
 	linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
 		x.Check()
-		i0, i1 := t*predictRows, min((t+1)*predictRows, x.Rows)
+		i0 := t * predictRows
+		i1 := min((t+1)*predictRows, x.Rows)
 		p.Kernel.Diag(p.Theta, x.RowRange(i0, i1), variance[i0:i1])
 	})
 }

@@ -55,7 +55,8 @@ type Draws struct {
 // Sample returns an error for a posterior of the nearest rows, which has no joint distribution, and for a kernel
 // without random features. Other errors are *iterative.Stalled and ctx's.
 func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (err error) {
-	seed, o := d.Seed, d.Solve
+	seed := d.Seed
+	o := d.Solve
 	defer matrix.Ended(&err)
 	x = x.Until(ctx)
 	if err := p.Drawable(); err != nil {
@@ -144,7 +145,9 @@ func (p *Posterior) HasCovariance() error {
 // these rows. It counts the covariances with their factor, the covariances with the support (also of a posterior that
 // is the prior), and the draws.
 func (p *Posterior) JointBytes(rows, draws int) int64 {
-	n, k, support := int64(rows), int64(draws), int64(p.Standing())
+	n := int64(rows)
+	k := int64(draws)
+	support := int64(p.Standing())
 	if p.Joint() == nil {
 		return 8 * (4*n*n + n*support + 3*n*k)
 	}
@@ -204,7 +207,8 @@ func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 		return nil, err
 	}
 	return func(x, out matrix.Dense, rngs []*rand.Rand) error {
-		at, f := x.Like(x.Rows+n, x.Cols), x.Like(x.Rows+n, out.Cols)
+		at := x.Like(x.Rows+n, x.Cols)
+		f := x.Like(x.Rows+n, out.Cols)
 		at.RowRange(0, x.Rows).CopyFrom(x)
 		at.RowRange(x.Rows, at.Rows).CopyFrom(p.Support)
 		if err := prior(at, f, rngs); err != nil {

@@ -173,10 +173,13 @@ func (g *group) meet(call, length int, own error) error {
 	} else {
 		well = 1
 	}
-	c, l := int64(call), int64(length)
+	c := int64(call)
+	l := int64(length)
 	h := [...]int64{failing, ending, well, c, -c, l, -l}
 	g.wire.max(h[:])
-	failing, ending, well = h[0], h[1], h[2]
+	failing = h[0]
+	ending = h[1]
+	well = h[2]
 	var err error
 	switch {
 	case failing > 0:
@@ -185,8 +188,9 @@ func (g *group) meet(call, length int, own error) error {
 			err = own
 		}
 	case h[3] != -h[4] || h[5] != -h[6]:
-		err, ending = errors.New("the ranks don't do the same: are program, flags, data and processors the same on all of "+
-			"them?"), 1
+		err = errors.New("the ranks don't do the same: are program, flags, data and processors the same on all of " +
+			"them?")
+		ending = 1
 	}
 	if ending > 0 {
 		g.ended = err
@@ -210,7 +214,8 @@ func (g *group) failure(of int, own error) error {
 		}
 		g.wire.broadcast(of, *v)
 	}
-	f.Host, f.Text = string(host), string(text)
+	f.Host = string(host)
+	f.Text = string(text)
 	return f
 }
 

@@ -31,7 +31,8 @@ func (m *meeting) join(rank int, part any, make func(parts []any) any) any {
 	defer m.mu.Unlock()
 	m.parts[rank] = part
 	if m.arrived++; m.arrived == m.size {
-		m.result, m.arrived = make(m.parts), 0
+		m.result = make(m.parts)
+		m.arrived = 0
 		m.round++
 		m.all.Broadcast()
 		return m.result

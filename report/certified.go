@@ -49,7 +49,8 @@ func (r *maker) takeLabels(s *section, p *krigo.CertifiedLabels, data *dataset.T
 		s.Tables = append(s.Tables, of.confusion())
 	}
 	if l.Probabilities != nil {
-		r.Belief, of.by = "probabilities", "probability"
+		r.Belief = "probabilities"
+		of.by = "probability"
 		r.guard(reliability, func() error { return r.drawReliability(of, true) })
 	}
 	if l.Score != nil {
@@ -63,17 +64,20 @@ func (l labelled) beside(bounds []pacbayes.LabelStatement, kinds []pacbayes.Slic
 	t := table{Name: "Wrong labels of " + l.name, Head: []string{"statement", "of", "at most", "wrong here", "rows"},
 		Says: "Only the column “at most” is guaranteed, for further rows of the certified rows' source."}
 	for _, s := range bounds {
-		all, right := 0, 0.
+		all := 0
+		right := 0.
 		for i := range l.truth {
-			if s.About == pacbayes.ErrorRate || s.About == pacbayes.EachClass && l.classes[l.truth[i]] == s.Of ||
-				s.About == pacbayes.EachPrediction && l.classes[l.label[i]] == s.Of {
-				all, right = all+1, right+l.right(i)
+			if s.About == pacbayes.ErrorRate || (s.About == pacbayes.EachClass && l.classes[l.truth[i]] == s.Of) ||
+				(s.About == pacbayes.EachPrediction && l.classes[l.label[i]] == s.Of) {
+				all = all + 1
+				right = right + l.right(i)
 			}
 		}
 		for _, k := range kinds {
 			if s.About == pacbayes.EachSlice && k.Name == s.Of {
 				for _, i := range k.In {
-					all, right = all+1, right+l.right(i)
+					all = all + 1
+					right = right + l.right(i)
 				}
 			}
 		}

@@ -63,11 +63,13 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		if err != nil {
 			return err
 		}
-		scaled, seen := make([]float64, n), make([]float64, n)
+		scaled := make([]float64, n)
+		seen := make([]float64, n)
 		r.m.Scaling.Standard(scaled, y)
 		r.m.Scaling.Target(seen, y)
 		for i, v := range scaled {
-			sd, z := sds[i], (seen[i]-mean[i])/sds[i]
+			sd := sds[i]
+			z := (seen[i] - mean[i]) / sds[i]
 			if r.m.Scaling.Transform != nil { // the noise of the transformed target is Gaussian
 				noise := r.m.ObservationNoise
 				if noises != nil {
@@ -80,7 +82,8 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 					return err
 				}
 			}
-			s.scaled, s.z = append(s.scaled, v-point[i]), append(s.z, z)
+			s.scaled = append(s.scaled, v-point[i])
+			s.z = append(s.z, z)
 			if r.m.Classes != nil {
 				log := r.m.Sited().LogPredictive(y[i], mean[i], variance[i], r.m.ObservationNoise)
 				s.logLoss = append(s.logLoss, -log)
@@ -104,7 +107,8 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		if err != nil {
 			return err
 		}
-		s.y, s.mean = append(s.y, y...), append(s.mean, predicted...)
+		s.y = append(s.y, y...)
+		s.mean = append(s.mean, predicted...)
 	}
 	s.name = fmt.Sprintf("%s %s", whole(len(s.y)), s.of)
 	if len(s.y) == 1 {
@@ -148,7 +152,7 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 	}
 	fresh := false
 	for _, k := range kinds {
-		if fresh = fresh || k.fresh && len(k.rows) > 0; len(k.rows) == 0 {
+		if fresh = fresh || (k.fresh && len(k.rows) > 0); len(k.rows) == 0 {
 			continue
 		}
 		if err := r.sample(d, k, columns); err != nil {

@@ -51,7 +51,8 @@ func columnsOf(m *krigo.Model) (all []column) {
 
 // joined makes one column of the columns that a date became.
 func joined(all []column, d dataset.Dates) []column {
-	names, first := append([]string{d.Column}, d.Derived()...), -1
+	names := append([]string{d.Column}, d.Derived()...)
+	first := -1
 	return slices.DeleteFunc(all, func(c column) bool {
 		if c.categories != nil || !slices.Contains(names, c.name) {
 			return false
@@ -127,7 +128,8 @@ func spread(n, all int) []int {
 	n = min(n, all)
 	chosen := make([]int, n)
 	for i := range chosen {
-		from, to := i*all/n, (i+1)*all/n
+		from := i * all / n
+		to := (i + 1) * all / n
 		chosen[i] = from + rng.IntN(to-from)
 	}
 	return chosen
@@ -164,10 +166,12 @@ func medoid(r rows, columns []column, scale []float64) int {
 	}
 	// This takes at most a fifth of a second. Many rows are near the middle, so that some rows are enough.
 	most := max(10, int(math.Sqrt(1e8/float64(r.d))))
-	best, least := candidates[0], math.Inf(1)
+	best := candidates[0]
+	least := math.Inf(1)
 	others := spread(most, r.n())
 	for _, k := range spread(most, len(candidates)) {
-		row, sum := r.at(candidates[k]), 0.
+		row := r.at(candidates[k])
+		sum := 0.
 		for _, o := range others {
 			square := 0.
 			for j, v := range r.at(o) {
@@ -179,7 +183,8 @@ func medoid(r rows, columns []column, scale []float64) int {
 			}
 		}
 		if sum < least {
-			best, least = candidates[k], sum
+			best = candidates[k]
+			least = sum
 		}
 	}
 	return best
@@ -235,7 +240,8 @@ func central(vs []float64) (low, high float64) {
 	sorted := slices.Sorted(slices.Values(vs))
 	n := len(sorted)
 	if low, high = sorted[n/100], sorted[n-1-n/100]; low == high {
-		low, high = sorted[0], sorted[n-1]
+		low = sorted[0]
+		high = sorted[n-1]
 	}
 	return low, high
 }

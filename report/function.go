@@ -40,7 +40,7 @@ func (r *maker) rank() error {
 	var constant []string
 	for k, c := range r.columns {
 		of := r.real.of(c)
-		if slices.Min(of) < slices.Max(of) || len(c.inputs) > 1 && c.categories == nil {
+		if slices.Min(of) < slices.Max(of) || (len(c.inputs) > 1 && c.categories == nil) {
 			varying = append(varying, k)
 		} else {
 			constant = append(constant, c.name)
@@ -115,10 +115,12 @@ func (r *maker) rank() error {
 // scale, at some real rows. One pull-back computes it for all columns.
 func (r *maker) steepness() ([]float64, error) {
 	steep := make([]float64, len(r.columns))
-	q, d := r.q, r.real.d
+	q := r.q
+	d := r.real.d
 	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, q.Support.Rows)))))
 	chosen := spread(n, r.real.n())
-	a, da := linalg.New(len(chosen), d).Until(r.ctx), linalg.New(len(chosen), d)
+	a := linalg.New(len(chosen), d).Until(r.ctx)
+	da := linalg.New(len(chosen), d)
 	for i, k := range chosen {
 		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
 	}
@@ -176,10 +178,15 @@ func (r *maker) drawImportance(failed error) error {
 	if len(r.columns) == 1 || failed != nil {
 		return failed
 	}
-	axis, unit, text, says := "variances of the mean", "variances of the mean", number,
-		"How far the mean moves with each column alone, in variances of the mean:"
+	axis := "variances of the mean"
+	unit := "variances of the mean"
+	text := number
+	says := "How far the mean moves with each column alone, in variances of the mean:"
 	if r.shares {
-		axis, unit, text, says = "share of the variance", "share of the mean's variance", percent, "Share of the mean's variance that comes from each column:"
+		axis = "share of the variance"
+		unit = "share of the mean's variance"
+		text = percent
+		says = "Share of the mean's variance that comes from each column:"
 	}
 	chart := drawing.NewChart(axis, "")
 	f := Figure{Title: "Importance", Caption: r.by, Head: []string{"column", unit, "95 % interval"}}
@@ -192,7 +199,8 @@ func (r *maker) drawImportance(failed error) error {
 		if i >= mostBars {
 			continue
 		}
-		chart.Y.Names, values = append(chart.Y.Names, name), append(values, p.share)
+		chart.Y.Names = append(chart.Y.Names, name)
+		values = append(values, p.share)
 		ends = append(ends, [2]drawing.XY{{X: p.low, Y: float64(i)}, {X: p.high, Y: float64(i)}})
 		words += spelling.If(i < 3, " %s %s;", name, text(p.share))
 	}
@@ -226,7 +234,8 @@ type slice struct {
 func (r *maker) grid(c column, through []float64, of []level) (x, values []float64) {
 	row := slices.Clone(through)
 	add := func(v float64) {
-		x, values = append(x, row...), append(values, v)
+		x = append(x, row...)
+		values = append(values, v)
 	}
 	switch {
 	case of != nil:
@@ -275,20 +284,25 @@ func (r *maker) sliceOf(k int) (s slice) {
 		for i, v := range variance {
 			sd := math.Sqrt(spreads[i].Variance)
 			_, own := seen.Moments(mean[i], v)
-			below, above := -spreads[i].Lower*sd*seen.TargetScale, spreads[i].Upper*sd*seen.TargetScale
+			below := -spreads[i].Lower * sd * seen.TargetScale
+			above := spreads[i].Upper * sd * seen.TargetScale
 			if seen.Transform != nil {
 				below = s.mean[i] - seen.Raw(mean[i]+spreads[i].Lower*sd)
 				above = seen.Raw(mean[i]+spreads[i].Upper*sd) - s.mean[i]
 			}
-			low, high := s.mean[i]-objective.Normal975*own, s.mean[i]+objective.Normal975*own
+			low := s.mean[i] - objective.Normal975*own
+			high := s.mean[i] + objective.Normal975*own
 			if noise := r.m.Sited(); noise != nil {
 				half := objective.Normal975 * math.Sqrt(v)
 				low = noise.Point(mean[i]-half, 0, r.m.ObservationNoise)
 				high = noise.Point(mean[i]+half, 0, r.m.ObservationNoise)
-				below, above = s.mean[i]-mean[i]-spreads[i].Lower*sd, mean[i]+spreads[i].Upper*sd-s.mean[i]
+				below = s.mean[i] - mean[i] - spreads[i].Lower*sd
+				above = mean[i] + spreads[i].Upper*sd - s.mean[i]
 			}
-			s.low, s.high = append(s.low, low), append(s.high, high)
-			s.below, s.above = append(s.below, below), append(s.above, above)
+			s.low = append(s.low, low)
+			s.high = append(s.high, high)
+			s.below = append(s.below, below)
+			s.above = append(s.above, above)
 		}
 		at, err := r.predict(through)
 		if err != nil {
@@ -318,12 +332,14 @@ func (r *maker) sliceOf(k int) (s slice) {
 // drawSlices draws the function along the most important columns. All slices have one range of the target.
 func (r *maker) drawSlices() {
 	var all []slice
-	low, high := math.Inf(1), math.Inf(-1)
+	low := math.Inf(1)
+	high := math.Inf(-1)
 	for _, k := range r.order[:min(mostSlices, len(r.order))] {
 		s := r.sliceOf(k)
 		all = append(all, s)
 		for i := range s.mean {
-			low, high = min(low, s.mean[i]-s.below[i]), max(high, s.mean[i]+s.above[i])
+			low = min(low, s.mean[i]-s.below[i])
+			high = max(high, s.mean[i]+s.above[i])
 		}
 		for _, o := range s.others {
 			low, high = min(low, slices.Min(o)), max(high, slices.Max(o))
@@ -343,7 +359,8 @@ func (r *maker) drawSlices() {
 			}
 			a, b, ok := drawing.Widened(low-room, high+room)
 			if r.m.Classes != nil {
-				a, b = 0, 1
+				a = 0
+				b = 1
 			}
 			if !ok {
 				return drawing.ErrRange
@@ -406,7 +423,8 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	} else {
 		chart.Rug("rows", r.rug(c))
 	}
-	least, most := slices.Min(s.mean), slices.Max(s.mean)
+	least := slices.Min(s.mean)
+	most := slices.Max(s.mean)
 	return r.draw(Figure{Title: title, Caption: caption},
 		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.target, c.name,
 			number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
@@ -476,12 +494,15 @@ func (r *maker) drawSurface() error {
 	if !ok {
 		return nil
 	}
-	cols, lines := 44, 36
+	cols := 44
+	lines := 36
 	if r.dear() {
-		cols, lines = 22, 18
+		cols = 22
+		lines = 18
 	}
 	mean := drawing.Grid{Cols: cols, Rows: lines}
-	xs, ys := r.real.of(a), r.real.of(b)
+	xs := r.real.of(a)
+	ys := r.real.of(b)
 	mean.Left, mean.Right = central(xs)
 	mean.Low, mean.High = central(ys)
 	if mean.Left, mean.Right, ok = drawing.Widened(mean.Left, mean.Right); !ok {
@@ -500,7 +521,8 @@ func (r *maker) drawSurface() error {
 			x = append(x, row...)
 			least := math.Inf(1)
 			for o := range xs {
-				u, v := (xs[o]-p.X)/(mean.Right-mean.Left), (ys[o]-p.Y)/(mean.High-mean.Low)
+				u := (xs[o] - p.X) / (mean.Right - mean.Left)
+				v := (ys[o] - p.Y) / (mean.High - mean.Low)
 				least = min(least, u*u+v*v)
 			}
 			mean.Pale = append(mean.Pale, least > near*near)

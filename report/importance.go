@@ -48,7 +48,8 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 	if !(total > 0) {
 		return nil, errConstantMean
 	}
-	all, pairs := make([]importance, len(columns)), make([][]float64, len(columns))
+	all := make([]importance, len(columns))
+	pairs := make([][]float64, len(columns))
 	x := make([]float64, n*r.d)
 	partner := func(at, s int) int { return order[(at+(s+1)*max(1, n/(2*partners+1)))%n] } // a row is never its own partner
 	for c, of := range columns {
@@ -69,7 +70,8 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 		all[c] = importance{column: c, share: linalg.Sum(pairs[c]) / float64(n*k) / total}
 	}
 	shares := make([][]float64, len(columns))
-	weight, both := make([]float64, n), make([]float64, n*k)
+	weight := make([]float64, n)
+	both := make([]float64, n*k)
 	for range draws {
 		clear(weight)
 		for range n {
@@ -92,10 +94,12 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 		}
 	}
 	for c := range all {
-		all[c].low, all[c].high = all[c].share, all[c].share
+		all[c].low = all[c].share
+		all[c].high = all[c].share
 		if s := shares[c]; len(s) > 0 {
 			slices.Sort(s)
-			all[c].low, all[c].high = min(all[c].share, s[len(s)/40]), max(all[c].share, s[len(s)-1-len(s)/40])
+			all[c].low = min(all[c].share, s[len(s)/40])
+			all[c].high = max(all[c].share, s[len(s)-1-len(s)/40])
 		}
 	}
 	slices.SortStableFunc(all, func(a, b importance) int { return cmp.Compare(b.share, a.share) })

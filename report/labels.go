@@ -56,9 +56,11 @@ func (l labelled) confusion() table {
 		Head: slices.Concat([]string{"true class"}, labels, []string{"wrong"}),
 		Says: "A line has the rows of a class. A column has the rows that get a label."}
 	for j, class := range l.classes {
-		all, cells := 0, []string{cautious.Name(class)}
+		all := 0
+		cells := []string{cautious.Name(class)}
 		for _, n := range counts[j] {
-			all, cells = all+n, append(cells, whole(n))
+			all = all + n
+			cells = append(cells, whole(n))
 		}
 		wrong := "–"
 		if all > 0 {
@@ -81,7 +83,9 @@ func (r *maker) drawReliability(l labelled, fresh bool) error {
 	for i, p := range l.sure {
 		b := min(max(int(reliabilityBins*(p-least)/(1-least)), 0), reliabilityBins-1)
 		rows[b], sure[b], right[b] = rows[b]+1, sure[b]+p, right[b]+l.right(i)
-		all, believed, variance = all+l.right(i), believed+p, variance+p*(1-p)
+		all = all + l.right(i)
+		believed = believed + p
+		variance = variance + p*(1-p)
 	}
 	chart := drawing.NewChart("probability of the label", "share of right labels")
 	chart.X.Span(least, 1)
@@ -94,7 +98,8 @@ func (r *maker) drawReliability(l labelled, fresh bool) error {
 		if m == 0 {
 			continue
 		}
-		p, at := sure[b]/m, right[b]/m
+		p := sure[b] / m
+		at := right[b] / m
 		wide := objective.Normal975 * math.Sqrt(p*(1-p)/m)
 		chance = append(chance, [2]drawing.XY{{X: p, Y: max(0, p-wide)}, {X: p, Y: min(1, p+wide)}})
 		dots = append(dots, drawing.XY{X: p, Y: at})
@@ -124,15 +129,20 @@ func (r *maker) drawAnswers(l labelled) error {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.sure[b], l.sure[a]) })
 	f := Figure{Title: answers, Head: []string{"rows answered", l.by + " at least", "wrong answers"}}
 	var line []drawing.XY
-	wrong, most, told, words := 0., 0., 1, ""
+	wrong := 0.
+	most := 0.
+	told := 1
+	words := ""
 	for k, i := range order {
 		wrong += 1 - l.right(i)
 		if k+1 < len(order) && l.sure[order[k+1]] == l.sure[i] { // rows of one probability are answered together
 			continue
 		}
-		share, error := float64(k+1)/float64(len(order)), wrong/float64(k+1)
+		share := float64(k+1) / float64(len(order))
+		error := wrong / float64(k+1)
 		if k+1 >= leastAnswers || k+1 == len(order) {
-			line, most = append(line, drawing.XY{X: share, Y: error}), max(most, error)
+			line = append(line, drawing.XY{X: share, Y: error})
+			most = max(most, error)
 		}
 		if 10*(k+1) < told*len(order) {
 			continue

@@ -64,7 +64,7 @@ func (r *maker) predict(x []float64) ([]float64, error) {
 // takes the variance of f too.
 func (r *maker) byMoments() bool {
 	t := r.m.Scaling.Transform
-	return r.m.Sited() != nil || t != nil && t.Estimate == dataset.Mean
+	return r.m.Sited() != nil || (t != nil && t.Estimate == dataset.Mean)
 }
 
 // raw returns the predictions for means and variances of f, in the target's own units.

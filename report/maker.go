@@ -145,7 +145,8 @@ func (r *maker) draw(f Figure, charts ...described) error {
 		}
 		all.WriteString(svg)
 	}
-	f.SVG, f.Pair = template.HTML(all.String()), len(charts) > 1
+	f.SVG = template.HTML(all.String())
+	f.Pair = len(charts) > 1
 	r.add(f)
 	return nil
 }

@@ -29,7 +29,8 @@ func (r *maker) parts() {
 		"standard deviations of the model's own belief, not certified."
 	shares := table{Name: "Shares of the parts", Head: []string{"part", "share", "standard deviation"},
 		Says: "All other parts together: " + percent(p.Others) + "."}
-	main, pairs := 0, 0
+	main := 0
+	pairs := 0
 	for _, s := range p.Shares {
 		shares.Cells = append(shares.Cells, []string{s.Name(), percent(s.Share), percent(s.SD)})
 		if s.Share < drawnShare {
@@ -57,7 +58,8 @@ func (r *maker) part(s *model.Share, x []float64) (mean, sd []float64, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	mean, sd = make([]float64, at.Rows), make([]float64, at.Rows)
+	mean = make([]float64, at.Rows)
+	sd = make([]float64, at.Rows)
 	s.At(at, mean, sd)
 	unit, _ := r.seen()
 	for i := range mean {
@@ -90,7 +92,9 @@ func (r *maker) drawMain(title string, s *model.Share, c column) error {
 		chart.Dots("mean", drawing.Blue, dots)
 	} else {
 		chart.X.Ticks = ticksOf(c)
-		low, high, line := slices.Clone(mean), slices.Clone(mean), make([]drawing.XY, len(mean))
+		low := slices.Clone(mean)
+		high := slices.Clone(mean)
+		line := make([]drawing.XY, len(mean))
 		for i, v := range mean {
 			low[i], high[i], line[i] = v-2*sd[i], v+2*sd[i], drawing.XY{X: values[i], Y: v}
 		}

@@ -79,7 +79,8 @@ func (s *sample) thinned() string {
 
 // correlation returns Pearson's correlation, NaN if a or b doesn't vary.
 func correlation(a, b []float64) float64 {
-	a, b = slices.Clone(a), slices.Clone(b)
+	a = slices.Clone(a)
+	b = slices.Clone(b)
 	if !standardised(a) || !standardised(b) {
 		return math.NaN()
 	}
@@ -89,7 +90,8 @@ func correlation(a, b []float64) float64 {
 func (r *maker) drawPredicted(title string, s *sample) error {
 	c := r.certified
 	chart := drawing.NewChart("predicted "+r.target, "observed "+r.target)
-	low, high := min(slices.Min(s.y), slices.Min(s.mean)), max(slices.Max(s.y), slices.Max(s.mean))
+	low := min(slices.Min(s.y), slices.Min(s.mean))
+	high := max(slices.Max(s.y), slices.Max(s.mean))
 	if c != nil && (c.Loss == pacbayes.Band || c.Loss == pacbayes.Asymmetric) {
 		below := c.EpsilonRaw // how far the prediction may lie below the observation
 		above := below
@@ -140,8 +142,10 @@ func (r *maker) drawQuantiles(s *sample) error {
 		q := quantile(p)
 		// The standard error of an order statistic is √(p(1−p)/n) over the density.
 		chance := 2 * math.Sqrt(p*(1-p)/float64(n)) * math.Sqrt(2*math.Pi) * math.Exp(q*q/2)
-		pts, at = append(pts, drawing.XY{X: q, Y: sorted[i]}), append(at, q)
-		low, high = append(low, q-chance), append(high, q+chance)
+		pts = append(pts, drawing.XY{X: q, Y: sorted[i]})
+		at = append(at, q)
+		low = append(low, q-chance)
+		high = append(high, q+chance)
 	}
 	chart := drawing.NewChart("quantile of the normal distribution", residual)
 	chart.Area("95 % by chance", drawing.Grey, at, low, high)
@@ -157,7 +161,8 @@ func (r *maker) drawQuantiles(s *sample) error {
 // is λ + 2.58 √λ + 1, if λ are expected. A residual beyond 5 standard deviations is too large for any table
 func tailsOf(s *sample) string {
 	n := float64(len(s.z))
-	far, expected := math.Round(n*(1-s.within(3))), 0.0027*n
+	far := math.Round(n * (1 - s.within(3)))
+	expected := 0.0027 * n
 	lead := "No heavy tails seen"
 	switch {
 	case far > expected+2.58*math.Sqrt(expected)+1 || s.within(5) < 1:
@@ -176,7 +181,8 @@ type tenth struct{ x, mean, se float64 }
 func tenths(x, z []float64) (all []tenth) {
 	order := linalg.UpTo(len(x))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	parts, from := min(10, len(x)/10), 0
+	parts := min(10, len(x)/10)
+	from := 0
 	for k := range parts {
 		to := max(from, (k+1)*len(x)/parts)
 		for to > from && to < len(x) && x[order[to]] == x[order[to-1]] { // rows of one value stay together
@@ -288,7 +294,8 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 	place := map[float64]float64{}
 	var means []tenth
 	for k, l := range of {
-		chart.Y.Names, place[l.value] = append(chart.Y.Names, l.name), float64(k)
+		chart.Y.Names = append(chart.Y.Names, l.name)
+		place[l.value] = float64(k)
 		own := lists.Where(len(x), func(i int) bool { return x[i] == l.value })
 		z := lists.Of(own, func(i int) float64 { return s.z[i] })
 		drawn += len(z)
@@ -354,7 +361,9 @@ func (r *maker) drawCalibration(s *sample) error {
 	var pts []drawing.XY
 	for k := range 41 {
 		share := float64(k) / 40
-		shares, low, high = append(shares, share), append(low, share-chance(share)), append(high, share+chance(share))
+		shares = append(shares, share)
+		low = append(low, share-chance(share))
+		high = append(high, share+chance(share))
 		if k > 0 && k < 40 {
 			pts = append(pts, drawing.XY{X: share, Y: within(share)})
 		}

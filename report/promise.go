@@ -152,7 +152,8 @@ func (r *maker) drawKinds() error {
 		if s.Reason != "" {
 			cells[2], cells[3] = "–", s.Reason
 		} else {
-			seen, bound = append(seen, drawing.XY{X: s.MeanRisk, Y: at}), append(bound, drawing.XY{X: s.MeanBound, Y: at})
+			seen = append(seen, drawing.XY{X: s.MeanRisk, Y: at})
+			bound = append(bound, drawing.XY{X: s.MeanBound, Y: at})
 			between = append(between, [2]drawing.XY{{X: s.MeanRisk, Y: at}, {X: s.MeanBound, Y: at}})
 		}
 		f.Cells = append(f.Cells, cells)

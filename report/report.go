@@ -119,7 +119,8 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	if m.Joint != nil {
 		r.Belief = "probabilities"
 	} else if m.Classes != nil {
-		r.target, r.Belief = "probability of "+cautious.Name(m.Classes[1]), "probabilities"
+		r.target = "probability of " + cautious.Name(m.Classes[1])
+		r.Belief = "probabilities"
 	}
 	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the model's own data, recomputes it")
 	r.warnOfCertificate()
@@ -144,7 +145,8 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	r.compared()
 	top := r.begin("", "")
 	r.guard(promise, r.drawPromise)
-	r.Sections, r.Promise = nil, top.Figures
+	r.Sections = nil
+	r.Promise = top.Figures
 	r.glance(unranked)
 	r.last().Foot = r.foot(p)
 	r.residuals(against)
@@ -250,12 +252,15 @@ func (r *maker) joint(p Page) error {
 		if err != nil {
 			return err
 		}
-		l, wrong, lost := labelled{name: of.name, classes: r.m.Classes, truth: truth}, 0., 0.
+		l := labelled{name: of.name, classes: r.m.Classes, truth: truth}
+		wrong := 0.
+		lost := 0.
 		for i, chance := range chances {
 			shares := model.Shares(chance)
 			l.label = append(l.label, model.Likeliest(chance))
 			l.sure = append(l.sure, shares[l.label[i]])
-			wrong, lost = wrong+1-l.right(i), lost-math.Log(shares[truth[i]])
+			wrong = wrong + 1 - l.right(i)
+			lost = lost - math.Log(shares[truth[i]])
 		}
 		n := float64(len(truth))
 		r.Scores.Cells = append(r.Scores.Cells, []string{l.name, percent(wrong / n), number(lost / n)})
@@ -328,7 +333,8 @@ func (r *maker) function() {
 
 // supported chooses rows of the posterior's support as the rows at which the report draws the function.
 func (r *maker) supported() {
-	n, d := r.q.Support.Rows, len(r.m.Inputs)
+	n := r.q.Support.Rows
+	d := len(r.m.Inputs)
 	r.real = rows{what: "the rows that trained the model, which the model file holds", d: d}
 	if r.q.Inducing() > 0 {
 		r.real.what = inducing
@@ -440,7 +446,10 @@ func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 		r.Sentence = "No certificate: " + r.m.CertificateReason + "."
 		return
 	}
-	r.Sentence, r.Standing, r.Valid, r.Conditions = r.m.Sentence(c), standing, c.Valid, c.Conditions
+	r.Sentence = r.m.Sentence(c)
+	r.Standing = standing
+	r.Valid = c.Valid
+	r.Conditions = c.Conditions
 	if c.Valid && c.Curve != nil {
 		r.Words, r.Sentence = r.Sentence, r.m.Headline(c)
 	}

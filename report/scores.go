@@ -36,7 +36,9 @@ func (r *maker) scored(s *sample) score {
 		out.risk = float64(s.misses()) / float64(len(s.miss))
 	}
 	if t := r.m.Test; s.role == dataset.Test && t != nil {
-		out.rmse, out.risk, out.covered = t.RMSERaw, t.MeanRisk, t.Coverage95
+		out.rmse = t.RMSERaw
+		out.risk = t.MeanRisk
+		out.covered = t.Coverage95
 		out.logLoss = t.NLPD
 	}
 	if s.role == dataset.Certified {
@@ -48,7 +50,10 @@ func (r *maker) scored(s *sample) score {
 // ofCertified sets the numbers that certificate and context have about the certified rows.
 func (r *maker) ofCertified(s *score) {
 	if x := r.m.Context; x != nil {
-		s.rmse, s.mae, s.risk, s.covered = x.RMSE, x.MAE, x.MeanRisk, x.Coverage95
+		s.rmse = x.RMSE
+		s.mae = x.MAE
+		s.risk = x.MeanRisk
+		s.covered = x.Coverage95
 		if x.R2 != 0 {
 			s.r2 = x.R2
 		}
@@ -68,14 +73,19 @@ func (r *maker) compared() {
 	}
 	counted := false
 	for _, s := range r.samples {
-		all, counted = append(all, r.scored(s)), counted || s.role == dataset.Certified
+		all = append(all, r.scored(s))
+		counted = counted || s.role == dataset.Certified
 	}
 	if t := r.m.Test; t != nil && len(r.samples) == 0 {
 		s := blank("this model", count(t.Rows, "test row")+", the fitter says")
-		s.rmse, s.risk, s.covered, s.logLoss = t.RMSERaw, t.MeanRisk, t.Coverage95, t.NLPD
+		s.rmse = t.RMSERaw
+		s.risk = t.MeanRisk
+		s.covered = t.Coverage95
+		s.logLoss = t.NLPD
 		all = append(all, s)
 	}
-	c, x := r.certified, r.context
+	c := r.certified
+	x := r.context
 	if c != nil && x != nil {
 		rows := whole(x.Rows) + " " + r.kept()
 		if !counted {
@@ -101,7 +111,8 @@ func (r *maker) tabled(all []score) table {
 	missed := "misses"
 	if !r.m.Terms.Loss.IsZeroOne() {
 		share = func(v float64) string { return fmt.Sprintf("%.3f", v) }
-		bound, missed = func(v float64) string { return share(cautious.RoundUp(v, 3)) }, "mean loss"
+		bound = func(v float64) string { return share(cautious.RoundUp(v, 3)) }
+		missed = "mean loss"
 	}
 	known := func(v float64, text func(v float64) string) string {
 		if !linalg.Finite([]float64{v}) {

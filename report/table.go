@@ -31,7 +31,8 @@ func (c column) text(v float64, texts []string) string {
 	case c.dates == "" || math.Abs(v) > 2_900_000:
 		return number(v)
 	}
-	layout, t := "2006-01-02", time.Unix(int64(math.Round(v*86400)), 0).UTC()
+	layout := "2006-01-02"
+	t := time.Unix(int64(math.Round(v*86400)), 0).UTC()
 	switch {
 	case c.dates == "time":
 		layout = "15:04:05"
@@ -100,7 +101,8 @@ func (r *maker) summary() (t table, err error) {
 	target, _ := from.Column(r.m.Target)
 	used := []column{{name: r.target, raw: r.m.Target}}
 	if r.m.Classes != nil {
-		used[0].name, used[0].categories = cautious.Name(r.m.Target), r.m.Classes
+		used[0].name = cautious.Name(r.m.Target)
+		used[0].categories = r.m.Classes
 	}
 	places := []int{target}
 	for _, k := range slices.Concat(r.order, linalg.UpTo(len(r.columns))) { // r.order lacks constant columns
@@ -108,13 +110,15 @@ func (r *maker) summary() (t table, err error) {
 		if slices.Contains(places, j) {
 			continue
 		}
-		used, places = append(used, r.columns[k]), append(places, j)
+		used = append(used, r.columns[k])
+		places = append(places, j)
 	}
 	told := min(mostDescribed, len(used))
 	missing := make([]int, len(used))
 	low := slices.Repeat([]float64{math.Inf(1)}, told)
 	high := slices.Repeat([]float64{math.Inf(-1)}, told)
-	values, next := make([][]float64, told), 0
+	values := make([][]float64, told)
+	next := 0
 	chosen := spread(mostRows, from.Rows)
 	if err := from.Each(places, func(i int, cells []float64) error {
 		keep := next < len(chosen) && chosen[next] == i
@@ -167,7 +171,8 @@ func (r *maker) summary() (t table, err error) {
 	t.Says += spelling.If(from.Rows > len(chosen),
 		" Medians are those of %s rows, evenly spread.", whole(len(chosen)))
 	if left := used[told:]; len(left) > 0 {
-		kinds, gaps := 0, 0
+		kinds := 0
+		gaps := 0
 		for k, c := range left {
 			gaps += missing[told+k]
 			if c.categories != nil {

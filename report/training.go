@@ -92,7 +92,8 @@ func (r *maker) facts() (facts []fact) {
 
 // bound says what the certificate is made of.
 func (r *maker) bound() []fact {
-	m, c := r.m, r.certified
+	m := r.m
+	c := r.certified
 	if c == nil {
 		return nil
 	}
@@ -110,7 +111,8 @@ func (r *maker) bound() []fact {
 		fmt.Sprintf("%s of %s", count(c.Groups, kind+"group"), count(c.Rows, "row")),
 		count(c.Rows, kind+"row"))
 	if m.Terms.Backtest {
-		bound, counted = fmt.Sprintf("none; loss of the mean %.4f", c.EmpiricalRisk), "the last "+count(c.Rows, "row")
+		bound = fmt.Sprintf("none; loss of the mean %.4f", c.EmpiricalRisk)
+		counted = "the last " + count(c.Rows, "row")
 	}
 	return []fact{
 		{"Bound", bound + ", from " + counted + sure},
@@ -122,7 +124,8 @@ func (r *maker) bound() []fact {
 // hyperparameters returns lines about the parameters of the kernel and of the mean: a name, the value in scaled units,
 // and the value in the column's unit.
 func (r *maker) hyperparameters() (cells [][]string) {
-	m, left := r.m, 0
+	m := r.m
+	left := 0
 	var parts []kernel.Spec
 	var leaves func(s kernel.Spec)
 	leaves = func(s kernel.Spec) {
@@ -148,14 +151,16 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		}
 	}
 	// A parameter has one line, with the values of all parts.
-	place, values := map[string]int{}, [][2][]string{}
+	place := map[string]int{}
+	values := [][2][]string{}
 	for i, s := range parts {
 		more, untold := r.parameters(s, told)
 		left = max(left, untold)
 		for _, c := range more {
 			at, known := place[c[0]]
 			if !known {
-				at, place[c[0]] = len(values), len(values)
+				at = len(values)
+				place[c[0]] = len(values)
 				cells = append(cells, []string{c[0]})
 				none := slices.Repeat([]string{"–"}, len(parts))
 				values = append(values, [2][]string{none, slices.Clone(none)})
@@ -184,9 +189,11 @@ func (r *maker) hyperparameters() (cells [][]string) {
 				number(r.q.Beta[i]*unit/m.Scaling.InputScale[p.Dim]) + " of " + seen + " for each of " +
 					cautious.Name(m.Inputs[p.Dim])})
 		case p.Kind == kernel.Constant:
-			raw, of := m.Scaling.Raw(r.q.Beta[i]), r.target
+			raw := m.Scaling.Raw(r.q.Beta[i])
+			of := r.target
 			if m.Sited() != nil {
-				raw, of = r.q.Beta[i], seen
+				raw = r.q.Beta[i]
+				of = seen
 			}
 			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(raw) + " of " + of})
 		}
@@ -263,7 +270,8 @@ func (r *maker) drawCurves() error {
 	}
 	chart := drawing.NewChart("iteration", r.m.Objective)
 	best := slices.MinFunc(r.m.Curves, func(a, b *model.Curve) int { return cmp.Compare(last(a), last(b)) })
-	low, high := math.Inf(1), math.Inf(-1)
+	low := math.Inf(1)
+	high := math.Inf(-1)
 	others := lists.If(r.m.Curves, func(c *model.Curve) bool { return c != best && len(c.Values) > 0 })
 	for _, c := range append(others, best) {
 		pts := make([]drawing.XY, len(c.Values))

@@ -27,7 +27,7 @@ func Loopback(address string) bool {
 // local says whether a host name or an address means this machine, on every machine.
 func local(host string) bool {
 	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+	return strings.EqualFold(host, "localhost") || (err == nil && ip.Unmap().IsLoopback())
 }
 
 // guarded returns a handler that refuses requests which pages of other sites may have sent, and malformed requests.

@@ -56,7 +56,8 @@ func (a Answer) csv(w io.Writer) {
 	}
 	write(w, names, len(a.Predictions), func(i int, values []float64) error { // predictions are finite
 		for _, of := range all {
-			n, own := len(krigo.PredictionNames()), len(of.Explanation.Names())
+			n := len(krigo.PredictionNames())
+			own := len(of.Explanation.Names())
 			of.Predictions[i].Fill(values[:n])
 			of.Explanation.Fill(i, values[n:n+own])
 			values = values[n+own:]
@@ -67,8 +68,10 @@ func (a Answer) csv(w io.Writer) {
 
 // json writes the answer as JSON.
 func (a Answer) json(text *bytes.Buffer) {
-	rows, others := a.Predictions, a.Others
-	a.Predictions, a.Others = nil, nil
+	rows := a.Predictions
+	others := a.Others
+	a.Predictions = nil
+	a.Others = nil
 	encodeRows(text, a, rows)
 	for i, other := range others {
 		between := `,"others":[`
@@ -268,7 +271,8 @@ func (j Joint) write(w http.ResponseWriter, turn func(do func()) error) {
 		name   string
 		values [][]float64
 	}{{"samples", j.Samples}, {"covariance", j.Covariance}}
-	j.Samples, j.Covariance = nil, nil
+	j.Samples = nil
+	j.Covariance = nil
 	head, err := json.Marshal(j)
 	if err != nil {
 		panic(err) // never, since predictions are finite

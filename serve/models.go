@@ -140,7 +140,8 @@ func (l *library) scan() ([]change, error) {
 func (l *library) complete(s *served, all *krigo.Targets) {
 	first := 1
 	if label, err := all.Label(); err == nil {
-		s.Model, first = label, 0
+		s.Model = label
+		first = 0
 	}
 	s.together = all
 	for i := range all.Models[first:] {
@@ -157,7 +158,7 @@ func (l *library) read(name, path string, old *served) (*served, error) {
 		return old, err
 	}
 	at := stamp{info}
-	if old != nil && old.file.same(at) || l.failed[name].same(at) {
+	if (old != nil && old.file.same(at)) || l.failed[name].same(at) {
 		return old, nil
 	}
 	if !info.Mode().IsRegular() {

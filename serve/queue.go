@@ -148,7 +148,8 @@ func (q *queue) work() {
 		if len(batch) == 0 {
 			return
 		}
-		begin, rows := time.Now(), 0
+		begin := time.Now()
+		rows := 0
 		for _, p := range batch {
 			rows += p.to - p.from
 		}
@@ -238,7 +239,8 @@ func (q *queue) finish(p *piece) {
 	defer q.mu.Unlock()
 	p.done += p.to - p.from
 	if !p.ended && (p.done == len(p.out) || p.err != nil) {
-		p.ended, p.job.err = true, p.err
+		p.ended = true
+		p.job.err = p.err
 		close(p.answer)
 	}
 }
@@ -249,7 +251,8 @@ func widthOf(m *krigo.Model) int { return len(m.Inputs) + len(m.Further()) }
 // read appends the encoded inputs of the piece's rows to the slice to. A row that overflows when it is scaled is an
 // error, and its request fails alone. In the batch it would also fail the other rows.
 func (p *piece) read(m *krigo.Model, to *[]float64) error {
-	cols, begin := p.data.Cols, len(*to)
+	cols := p.data.Cols
+	begin := len(*to)
 	width := widthOf(m)
 	rows := lists.To(p.to-p.from, func(i int) int { return p.from + i })
 	x := slices.Grow(*to, len(rows)*width)[:begin+len(rows)*width]

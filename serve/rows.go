@@ -78,7 +78,8 @@ func scaledInputs(m *krigo.Model) []Input {
 	ranged := func(i Input, at int) Input {
 		i.at = at
 		if i.Categories == nil && m.Range.Min != nil {
-			i.Low, i.High = &m.Range.Min[at], &m.Range.Max[at]
+			i.Low = &m.Range.Min[at]
+			i.High = &m.Range.Max[at]
 		}
 		return i
 	}
@@ -121,10 +122,10 @@ func (i *Input) settle(m *krigo.Model) {
 			v = float64(floats.MaxIdx(own[:n]))
 		}
 		whole := math.Round(v)
-		if counts[whole]++; len(counts) > mostCodes && i.Categories == nil || math.Abs(v-whole) > 1e-6*max(1, math.Abs(v)) {
+		if counts[whole]++; (len(counts) > mostCodes && i.Categories == nil) || math.Abs(v-whole) > 1e-6*max(1, math.Abs(v)) {
 			return
 		}
-		if n := counts[whole]; n > counts[most] || n == counts[most] && whole < most {
+		if n := counts[whole]; n > counts[most] || (n == counts[most] && whole < most) {
 			most = whole
 		}
 	}
@@ -213,14 +214,20 @@ func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (byte
 // separate cells outside quotes counts, and only digits with one point and a sign count as a number. So the true
 // numbers are never larger.
 func fields(text []byte, most int) (cells, texts, longest int, err error) {
-	record, begin, quoted := 1, 0, false
+	record := 1
+	begin := 0
+	quoted := false
 	var marks [3]int // commas, semicolons and tabs of the record
-	length, points, odd := 0, 0, false
+	length := 0
+	points := 0
+	odd := false
 	end := func() {
 		if odd {
 			texts++
 		}
-		length, points, odd = 0, 0, false
+		length = 0
+		points = 0
+		odd = false
 	}
 	var work pace
 	for i, c := range text {
@@ -260,7 +267,7 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 		}
 		if at < 0 {
 			length++
-			odd = odd || c != ' ' && c != '\r'
+			odd = odd || (c != ' ' && c != '\r')
 			continue
 		}
 		end()
@@ -460,7 +467,8 @@ func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 // count returns how often mark stands in a valid JSON value itself, not within inner values or texts: the colons of an
 // object, or the commas of an array. Decoding the value for that would cost as much as the rest of the request.
 func count(value []byte, mark byte) (n int) {
-	depth, text := 0, false
+	depth := 0
+	text := false
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
 		case text && c == '\\':

@@ -582,7 +582,8 @@ func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *ser
 // answerOf returns the predictions of a model for a table, with what else the query asks for.
 func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *served,
 	table *dataset.Table) (answer Answer, err error) {
-	answer.Model, answer.Target = m.name, m.Target
+	answer.Model = m.name
+	answer.Target = m.Target
 	if answer.Predictions, err = m.queue.run(ctx, held.of, table); err == nil {
 		answer.Chances = m.Chances(answer.Predictions)
 		err = further(ctx, r.URL.Query(), held, &s.together, m.Model, table, &answer)
@@ -616,7 +617,8 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := Joint{}
 	if err == nil {
-		answer.Model, answer.Target = m.name, m.Target
+		answer.Model = m.name
+		answer.Target = m.Target
 		answer.Predictions, err = m.queue.run(ctx, held.of, table) // also refuses rows that the model can't take
 	}
 	if err == nil {
@@ -700,7 +702,8 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := Observed{Model: m.name, Rows: table.Rows, Watch: state}
 	if !added {
-		answer.Rows, answer.Known = 0, true
+		answer.Rows = 0
+		answer.Known = true
 	}
 	writeJSON(w, 200, answer)
 }
@@ -749,7 +752,7 @@ type form struct {
 func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold, of form) (*served,
 	*dataset.Table, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" && kind != "text/csv" {
+	if err != nil || (kind != "application/json" && kind != "text/csv") {
 		return nil, nil, bad(415, "Content-Type %q: send application/json or text/csv", r.Header.Get("Content-Type"))
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {

@@ -285,7 +285,10 @@ func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
 	if s.Steps == 0 && s.Failures == 0 {
 		copy(s.Previous, s.X)
 	}
-	r.s, r.order, r.trial, r.g = s, make([]int, r.rows), make([]float64, n), make([]float64, n)
+	r.s = s
+	r.order = make([]int, r.rows)
+	r.trial = make([]float64, n)
+	r.g = make([]float64, n)
 	return r, nil
 }
 
@@ -295,7 +298,8 @@ func (r *adamRun) share() float64 { return float64(r.s.Steps) / float64(max(r.St
 // next returns the rows of the next step.
 func (r *adamRun) next() ([]int, error) {
 	batches := r.Batches(r.rows)
-	t, epoch := r.s.Steps%batches, r.s.Steps/batches
+	t := r.s.Steps % batches
+	epoch := r.s.Steps / batches
 	batch := r.order[t*r.rows/batches : (t+1)*r.rows/batches]
 	if f := r.neighbours; f != nil { // a row and its neighbours
 		rng := rand.New(rand.NewPCG(r.Seed, 0x6e6e000000000000|uint64(r.s.Steps)))
@@ -356,11 +360,14 @@ func (r *adamRun) reject(reason error) {
 
 // take records the value, and moves the state's X by a step from trial against the gradient g.
 func (r *adamRun) take(value float64) {
-	s, batches, share := r.s, r.Batches(r.rows), r.share()
+	s := r.s
+	batches := r.Batches(r.rows)
+	share := r.share()
 	copy(s.Previous, r.trial)
 	s.Failures = 0
 	if s.Steps%batches == 0 {
-		s.Sum, s.Count = 0, 0
+		s.Sum = 0
+		s.Count = 0
 	}
 	s.Steps++
 	s.Value = value
@@ -370,7 +377,8 @@ func (r *adamRun) take(value float64) {
 		s.Mean = s.Sum / float64(s.Count)
 	}
 	rate := r.FinalRate + (r.LearningRate-r.FinalRate)*(1+math.Cos(math.Pi*share))/2
-	c1, c2 := 1-math.Pow(r.Beta1, float64(s.Steps)), 1-math.Pow(r.Beta2, float64(s.Steps))
+	c1 := 1 - math.Pow(r.Beta1, float64(s.Steps))
+	c2 := 1 - math.Pow(r.Beta2, float64(s.Steps))
 	for i, d := range r.g {
 		if r.Plain {
 			s.X[i] = min(max(r.trial[i]-rate*d/float64(r.rows), r.lower[i]), r.upper[i])

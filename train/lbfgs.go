@@ -157,7 +157,8 @@ type run struct {
 func newRun(ctx context.Context, f Objective, s *State, lower, upper []float64, memory int) *run {
 	n := len(s.X)
 	if old := len(s.S) - memory; old > 0 {
-		s.S, s.Y = s.S[old:], s.Y[old:]
+		s.S = s.S[old:]
+		s.Y = s.Y[old:]
 	}
 	row := func() []float64 { return make([]float64, n) }
 	return &run{
@@ -220,7 +221,7 @@ func (r *run) evaluate(x, g []float64) (value float64, reason, err error) {
 
 // outward says whether parameter i sits on a bound and v leads across it.
 func (r *run) outward(i int, v float64) bool {
-	return v < 0 && r.X[i] == r.lower[i] || v > 0 && r.X[i] == r.upper[i]
+	return (v < 0 && r.X[i] == r.lower[i]) || (v > 0 && r.X[i] == r.upper[i])
 }
 
 func (r *run) projectedGradient() (largest float64) {
@@ -248,7 +249,8 @@ func (r *run) iterate() (bool, error) {
 		if len(r.S) == 0 {
 			return false, nil
 		}
-		r.S, r.Y = r.S[:0], r.Y[:0] // try again along the steepest descent
+		r.S = r.S[:0]
+		r.Y = r.Y[:0] // try again along the steepest descent
 	}
 }
 
@@ -266,7 +268,8 @@ func (r *run) direction() (slope, t float64) {
 		feasible := true
 		for i, d := range r.d {
 			if r.free[i] && r.outward(i, d) {
-				r.free[i], feasible = false, false
+				r.free[i] = false
+				feasible = false
 			}
 		}
 		if !feasible {
@@ -277,7 +280,8 @@ func (r *run) direction() (slope, t float64) {
 		if slope < -1e-12*norm(r.Gradient, r.free)*norm(r.d, r.free) {
 			return slope, 1
 		}
-		r.S, r.Y = r.S[:0], r.Y[:0]
+		r.S = r.S[:0]
+		r.Y = r.Y[:0]
 	}
 	for i, g := range r.Gradient {
 		r.free[i] = !r.outward(i, -g)
@@ -328,7 +332,8 @@ func (r *run) newton() {
 		}
 		return sum
 	}
-	rr, before := residual(), math.Inf(1) // so that the first direction is the residual alone
+	rr := residual()
+	before := math.Inf(1) // so that the first direction is the residual alone
 	clear(r.v)
 	for range 4*len(r.S) + 4 { // twice what exact arithmetic would need
 		if rr <= 1e-20*dot(r.d, r.d) {
@@ -344,7 +349,8 @@ func (r *run) newton() {
 		for i, q := range r.q {
 			r.d[i] += step * q
 		}
-		before, rr = rr, residual()
+		before = rr
+		rr = residual()
 	}
 	for i, free := range r.free {
 		if !free {
@@ -501,7 +507,8 @@ func next(low, high trialPoint, trial int) float64 {
 // minimisers of the cubic and of the parabola through the slopes, within the limits of Moré and Thuente.
 func extrapolate(a, b trialPoint) float64 {
 	width := b.t - a.t
-	near, far := b.t+1.1*width, b.t+4*width
+	near := b.t + 1.1*width
+	far := b.t + 4*width
 	t := 0.0
 	if b.slope > a.slope {
 		t = b.t + b.slope*width/(a.slope-b.slope)
@@ -528,20 +535,24 @@ func cubic(a, b trialPoint) float64 {
 func (r *run) accept(value, t float64) {
 	var s, y []float64
 	if len(r.S) < r.memory {
-		s, y = make([]float64, len(r.X)), make([]float64, len(r.X))
+		s = make([]float64, len(r.X))
+		y = make([]float64, len(r.X))
 	} else { // reuse the slices of the oldest pair
-		s, y = r.S[0], r.Y[0]
+		s = r.S[0]
+		y = r.Y[0]
 		r.S = r.S[:copy(r.S, r.S[1:])]
 		r.Y = r.Y[:copy(r.Y, r.Y[1:])]
 	}
 	for i := range s {
 		s[i], y[i] = r.trial[i]-r.X[i], r.tg[i]-r.Gradient[i]
 	}
-	r.S, r.Y = append(r.S, s), append(r.Y, y)
+	r.S = append(r.S, s)
+	r.Y = append(r.Y, y)
 
 	r.Iterations++
 	r.Step = t
-	r.Before, r.Decrease = r.Decrease, (r.Value-value)/max(math.Abs(r.Value), math.Abs(value), 1)
+	r.Before = r.Decrease
+	r.Decrease = (r.Value - value) / max(math.Abs(r.Value), math.Abs(value), 1)
 	r.Value = value
 	copy(r.X, r.trial)
 	copy(r.Gradient, r.tg)

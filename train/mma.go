@@ -66,7 +66,7 @@ func (s *MMAState) check(n int) error {
 		return startless(i)
 	}
 	for _, v := range [][]float64{s.Gradient, s.Step, s.Sigma} {
-		if len(s.Gradient) > 0 && len(v) != n || notFinite(v) >= 0 || !finite(s.Value) || !finite(s.Rho) {
+		if (len(s.Gradient) > 0 && len(v) != n) || notFinite(v) >= 0 || !finite(s.Value) || !finite(s.Rho) {
 			return errDamaged
 		}
 	}
@@ -113,7 +113,8 @@ func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step fun
 		return nil, err
 	}
 	s := from.Clone()
-	trial, g := make([]float64, n), make([]float64, n)
+	trial := make([]float64, n)
+	g := make([]float64, n)
 	if len(s.Gradient) == 0 {
 		if err := s.begin(f, lower, upper, g); err != nil {
 			return nil, &StartError{err}
@@ -156,7 +157,10 @@ func (s *MMAState) begin(f Objective, lower, upper, g []float64) error {
 		return err
 	}
 	n := len(s.X)
-	s.Gradient, s.Step, s.Sigma, s.Rho = slices.Clone(g), make([]float64, n), make([]float64, n), rhoStart
+	s.Gradient = slices.Clone(g)
+	s.Step = make([]float64, n)
+	s.Sigma = make([]float64, n)
+	s.Rho = rhoStart
 	for i := range n {
 		s.Sigma[i] = 1
 		if w := upper[i] - lower[i]; !math.IsInf(w, 1) {
@@ -206,7 +210,7 @@ func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial
 // projected returns the size of the largest derivative. It leaves out derivatives that push against a bound.
 func (s *MMAState) projected(lower, upper []float64) (largest float64) {
 	for i, d := range s.Gradient {
-		if !(s.X[i] == lower[i] && d > 0 || s.X[i] == upper[i] && d < 0) {
+		if !((s.X[i] == lower[i] && d > 0) || (s.X[i] == upper[i] && d < 0)) {
 			largest = max(largest, math.Abs(d))
 		}
 	}
@@ -226,7 +230,8 @@ func (s *MMAState) approximate(lower, upper, x []float64) (model, curvature floa
 	for i, g := range s.Gradient {
 		x[i] = s.X[i]
 		sigma := s.Sigma[i]
-		u, v := g*sigma*sigma, math.Abs(g)*sigma+s.Rho/2
+		u := g * sigma * sigma
+		v := math.Abs(g)*sigma + s.Rho/2
 		if u == 0 || sigma == 0 {
 			continue
 		}

@@ -87,7 +87,8 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 		}
 		return slices.Clone(given)
 	}
-	lower, upper = side("lower", b.Lower, math.Inf(-1)), side("upper", b.Upper, math.Inf(1))
+	lower = side("lower", b.Lower, math.Inf(-1))
+	upper = side("upper", b.Upper, math.Inf(1))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,7 +157,7 @@ func (s *State) check(n int) error {
 	if i := notFinite(s.X); i >= 0 {
 		return startless(i)
 	}
-	whole := len(s.Gradient) == 0 && len(s.S) == 0 || len(s.Gradient) == n
+	whole := (len(s.Gradient) == 0 && len(s.S) == 0) || len(s.Gradient) == n
 	whole = whole && len(s.S) == len(s.Y) && notFinite(s.Gradient) < 0 && finite(s.Value)
 	for _, rows := range [][][]float64{s.S, s.Y} {
 		for _, row := range rows {

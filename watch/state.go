@@ -106,7 +106,8 @@ func (s State) notes(c Claim) (said string) {
 			said += fmt.Sprintf(" %d rows %s.", rows, more)
 		}
 	}
-	outside, seen := "outside the range of the rows that the model was made from", "a row that the model was made from"
+	outside := "outside the range of the rows that the model was made from"
+	seen := "a row that the model was made from"
 	if !c.Apart {
 		seen = "a certified row"
 	}

@@ -209,7 +209,7 @@ func (w *Watch) resume(c *carried) error {
 		s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
 		!math.IsInf(s.LogE, 0) && s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt &&
 		(s.Alarm != nil) == (s.Highest >= s.AlarmAt) && len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
-	if !sane || s.Rows > 0 && !w.evidence.Resume(s.Rows, c.Staked) {
+	if !sane || (s.Rows > 0 && !w.evidence.Resume(s.Rows, c.Staked)) {
 		return errors.New("the state that it carries over can't be this model's: the file was altered")
 	}
 	for k, kind := range w.kinds {
@@ -247,7 +247,8 @@ func (w *Watch) tell() State {
 // doesn't have the bounds of these models, so Others compares their outcomes with c's bound. After a rotation the
 // comparison starts again, because carried stakes are against the other model's bound.
 func (l *Ledger) Others(c Claim) (all []Other, err error) {
-	places, against := map[string]int{}, []*pacbayes.Evidence{}
+	places := map[string]int{}
+	against := []*pacbayes.Evidence{}
 	err = l.each(func(e entry) error {
 		if e.Model == c.Name {
 			return nil
@@ -260,7 +261,8 @@ func (l *Ledger) Others(c Claim) (all []Other, err error) {
 		}
 		o := &all[i]
 		if carried := e.Carried; carried != nil {
-			o.Rows, o.Alarm = carried.State.Rows, carried.State.Alarm != nil
+			o.Rows = carried.State.Rows
+			o.Alarm = carried.State.Alarm != nil
 		}
 		for _, loss := range e.Losses {
 			o.Alarm = math.Log(against[i].Add(loss)) >= -math.Log(c.Delta) || o.Alarm

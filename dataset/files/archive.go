@@ -68,7 +68,8 @@ func readZip(f *os.File, t *dataset.Table) error {
 	for _, entry := range archive.File {
 		if name := entry.Name; !entry.FileInfo().IsDir() && !strings.HasPrefix(path.Base(name), ".") &&
 			!strings.HasPrefix(name, "__MACOSX/") {
-			entries[name], others = entry, append(others, name)
+			entries[name] = entry
+			others = append(others, name)
 			if format, known := formatOf(name, ""); known && format.Text && !format.whole {
 				tables = append(tables, name)
 			}

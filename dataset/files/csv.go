@@ -49,7 +49,9 @@ var unpack = map[string]func(io.Reader) (io.Reader, error){}
 // format by its first bytes, also in standard input.
 func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error),
 	writer func(io.Writer) (io.WriteCloser, error)) {
-	f.Text, f.Read, unpack[f.Magic] = true, csvFormat.Read, reader
+	f.Text = true
+	f.Read = csvFormat.Read
+	unpack[f.Magic] = reader
 	f.Write = func(w io.Writer, names []string, rows int, fill Fill) error {
 		z, err := writer(w)
 		if err == nil {
@@ -118,7 +120,8 @@ func (c CSV) fill(t *dataset.Table) error {
 
 // open begins to read into an empty table. start returns the first part of the text, which shows the kind of text.
 func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
-	source, as := t.Source, t.Reading()
+	source := t.Source
+	as := t.Reading()
 	of := &records{from: c.From, source: source}
 	in := bufio.NewReaderSize(of, blockSize)
 	through := func(r io.Reader) {
@@ -242,7 +245,8 @@ func isText(head []byte) bool {
 // separator returns the comma, semicolon or tab outside quotes in the first line that isn't blank, or 0. If commas
 // are decimal commas, semicolons and tabs come first.
 func separator(head []byte, decimalComma bool) rune {
-	inQuotes, found := false, rune(0)
+	inQuotes := false
+	found := rune(0)
 	for _, c := range bytes.TrimLeft(head, "\r\n") {
 		switch {
 		case c == '"':
@@ -351,9 +355,10 @@ func (p *parser) read() error {
 				continue // a line that spreadsheets write
 			}
 			t.Found.Skipped = t.Reading().SkipRows
-			t.Found.Headless = p.header == "no" || p.header == "" && isData(t.Reading(), record)
+			t.Found.Headless = p.header == "no" || (p.header == "" && isData(t.Reading(), record))
 			if last := len(record) - 1; last > 1 && !t.Found.Headless && strings.TrimSpace(record[last]) == "" {
-				p.ends, record = true, record[:last]
+				p.ends = true
+				record = record[:last]
 			}
 			if t.Names, err = p.names(record); err != nil {
 				return err
@@ -443,7 +448,8 @@ func (p *parser) ignore() {
 }
 
 func (p *parser) row(record []string) error {
-	t, line := p.table, p.rows.Line()
+	t := p.table
+	line := p.rows.Line()
 	if p.first != nil { // the table won't be used
 		if p.skipped++; len(record) != len(t.Names) {
 			p.more++
@@ -493,7 +499,10 @@ func (r *records) skip(bytes int) {
 }
 
 // next notes that whole records take the first `after` bytes, so that the next record begins there.
-func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passed-after) }
+func (r *records) next(after int64) {
+	r.after = after
+	r.needed = float64(r.passed - after)
+}
 
 func (r *records) Read(p []byte) (int, error) {
 	// Memory is needed for the line and the record, each with room to grow. A field needs its beginning and end, its

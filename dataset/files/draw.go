@@ -130,12 +130,15 @@ func (g Draw) function() *drawn {
 func (f *drawn) draw(block, rows int, instead []float64) []float64 {
 	out := instead[:0]
 	rng := rand.New(rand.NewPCG(f.Seed, functionStream+1+uint64(block)))
-	scale, noise := math.Sqrt(2*f.Variance/float64(f.Features)), math.Sqrt(f.NoiseVariance)
+	scale := math.Sqrt(2 * f.Variance / float64(f.Features))
+	noise := math.Sqrt(f.NoiseVariance)
 	for range rows {
 		for range f.Inputs {
 			out = append(out, rng.NormFloat64())
 		}
-		x, omega, sum := out[len(out)-f.Inputs:], f.omega, 0.0
+		x := out[len(out)-f.Inputs:]
+		omega := f.omega
+		sum := 0.0
 		for _, angle := range f.phase {
 			for j, v := range x {
 				angle += omega[j] * v

@@ -80,7 +80,8 @@ func Formats() []Format { return slices.Clone(formats) }
 
 // formatOf finds a file's format by the start of the file, or by the ending of its path.
 func formatOf(path, start string) (f Format, known bool) {
-	all, ending := slices.Concat(formats, unlinked), strings.ToLower(filepath.Ext(path))
+	all := slices.Concat(formats, unlinked)
+	ending := strings.ToLower(filepath.Ext(path))
 	f, known = lists.Find(all, func(f Format) bool { return f.Magic != "" && strings.HasPrefix(start, f.Magic) })
 	if !known {
 		f, known = lists.Find(all, func(f Format) bool { return slices.Contains(f.Endings, ending) })

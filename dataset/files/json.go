@@ -39,7 +39,7 @@ func (o *objects) InputOffset() int64 { return o.offset }
 func (o *objects) Read() ([]string, error) {
 	for !o.ahead {
 		text, err := o.in.ReadBytes('\n')
-		if len(text) == 0 || err != nil && err != io.EOF {
+		if len(text) == 0 || (err != nil && err != io.EOF) {
 			return nil, err
 		}
 		o.line++
@@ -52,7 +52,8 @@ func (o *objects) Read() ([]string, error) {
 			keys, _, _ := object(line) // an error is reported when the line is read
 			for _, key := range keys {
 				if !at[key] {
-					at[key], o.names = true, append(o.names, key)
+					at[key] = true
+					o.names = append(o.names, key)
 				}
 			}
 		}
@@ -112,7 +113,8 @@ func object(line []byte) (keys []string, values map[string]any, err error) {
 		if _, twice := values[key]; twice {
 			return keys, nil, fmt.Errorf("%q stands twice: keep one", spelling.Clip(key))
 		}
-		keys, values[key] = append(keys, key), value
+		keys = append(keys, key)
+		values[key] = value
 	}
 	_, unfinished := d.Token()
 	if _, err := d.Token(); unfinished != nil || err != io.EOF {

@@ -121,7 +121,8 @@ func openNPY(f *os.File, t *dataset.Table) error {
 		disk.Unmap(n.mapped)
 		return err
 	}
-	t.Rows, t.Disk = n.rows, n
+	t.Rows = n.rows
+	t.Disk = n
 	t.Names = lists.Of(n.fields, func(f field) string { return f.name })
 	return nil
 }
@@ -196,7 +197,9 @@ func (n *npy) header(r io.Reader, length int64) (string, error) {
 	case err != nil:
 		return "", short
 	}
-	version, size, start := prefix[len(npyMagic)], 0, len(prefix)-2
+	version := prefix[len(npyMagic)]
+	size := 0
+	start := len(prefix) - 2
 	switch version {
 	case 1:
 		size = int(binary.LittleEndian.Uint16(prefix[start-2:]))
@@ -250,7 +253,8 @@ func (n *npy) layout(header map[string]any, length int64, column bool) error {
 		if len(dims) != 1 {
 			return n.fail("an array of records of shape %v: a table has one dimension; save it by numpy.ravel", dims)
 		}
-		n.named, n.rows = true, dims[0]
+		n.named = true
+		n.rows = dims[0]
 		return n.records(descr)
 	case string:
 		if column && len(dims) == 1 {
@@ -330,9 +334,10 @@ func (n *npy) records(descr []any) error {
 // number reads a type such as "<f8".
 func (n *npy) number(descr, what string) (number, error) {
 	if len(descr) > 1 {
-		kind, size := number(descr[1:]), number(descr[1:]).size()
+		kind := number(descr[1:])
+		size := number(descr[1:]).size()
 		switch {
-		case size > 0 && (descr[0] == '<' || descr[0] == '|' && size == 1):
+		case size > 0 && (descr[0] == '<' || (descr[0] == '|' && size == 1)):
 			return kind, nil
 		case size > 0 && descr[0] == '>':
 			return "", n.fail("%s has the type %q, most significant byte first: save it as %q", what, descr,

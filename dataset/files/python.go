@@ -17,7 +17,8 @@ type python struct {
 const maxNesting = 10
 
 func (p *python) fail() any {
-	p.failed, p.text = true, ""
+	p.failed = true
+	p.text = ""
 	return nil
 }
 

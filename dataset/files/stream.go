@@ -29,7 +29,8 @@ func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 		before := p.before
 		p.before += t.Rows
 		p.table = c.As.New(c.Source)
-		p.table.Names, p.table.Found.Headless = t.Names, t.Found.Headless
+		p.table.Names = t.Names
+		p.table.Found.Headless = t.Found.Headless
 		err := c.As.Apply(t)
 		if err == nil {
 			err = each(t)

@@ -115,7 +115,8 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 		case "worksheet":
 			for _, b := range book.Sheets {
 				if b.ID == l.Id && (b.State == "" || b.State == "visible") {
-					at[b.Name], names = target, append(names, b.Name)
+					at[b.Name] = target
+					names = append(names, b.Name)
 				}
 			}
 		}

@@ -72,7 +72,8 @@ func (a *tally) add(v float64) {
 		return
 	}
 	a.counted++
-	a.low, a.high = min(a.low, v), max(a.high, v)
+	a.low = min(a.low, v)
+	a.high = max(a.high, v)
 	if a.counted > 1 && v != a.last+1 {
 		a.rising = false
 	}
@@ -101,20 +102,28 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 	}
 	f.Kind = "number"
 	if a.counted > 0 {
-		f.Low, f.High = a.low, a.high
+		f.Low = a.low
+		f.High = a.high
 	}
 	switch {
 	case a.counted == 0:
-		f.Kind, f.Why, f.Advice, f.Unfit = "empty", "it has no values", []Advice{{"ignore", f.Name}}, true
+		f.Kind = "empty"
+		f.Why = "it has no values"
+		f.Advice = []Advice{{"ignore", f.Name}}
+		f.Unfit = true
 	case dataset.IsIndex(f.Name) && a.counted > 1 && (a.rising || permutes(t, j, a)):
-		f.Kind, f.Why = "index", "the row numbers of a DataFrame, which fits leave out"
+		f.Kind = "index"
+		f.Why = "the row numbers of a DataFrame, which fits leave out"
 	case dataset.IsIndex(f.Name):
 		f.Kind, f.Why, f.unnamed = "index", unnamed.String(), true
 	case a.low == a.high:
-		f.Kind, f.Why, f.Advice = "constant", "the same value in every row", []Advice{{"ignore", f.Name}}
+		f.Kind = "constant"
+		f.Why = "the same value in every row"
+		f.Advice = []Advice{{"ignore", f.Name}}
 	case a.rising && a.counted >= 10:
-		f.Kind, f.Why, f.Advice = "identifier", "counts up row by row: if it names rows, leave it out",
-			[]Advice{{"ignore", f.Name}}
+		f.Kind = "identifier"
+		f.Why = "counts up row by row: if it names rows, leave it out"
+		f.Advice = []Advice{{"ignore", f.Name}}
 	case !a.broken && max(a.high, -a.low) >= wholeMost && max(a.high, -a.low) < 1<<64:
 		f.Why = fmt.Sprintf("whole numbers of 2^53 and more are rounded, here to multiples of %.0f",
 			math.Nextafter(max(a.high, -a.low), math.Inf(1))-max(a.high, -a.low))
@@ -124,7 +133,7 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 
 // permutes says whether the values of a column are 0 to n−1, or 1 to n, in any order.
 func permutes(t *dataset.Table, j int, a *tally) bool {
-	if a.missing > 0 || a.broken || a.low != 0 && a.low != 1 || a.high-a.low != float64(a.counted-1) {
+	if a.missing > 0 || a.broken || (a.low != 0 && a.low != 1) || a.high-a.low != float64(a.counted-1) {
 		return false
 	}
 	seen := make([]bool, a.counted)
@@ -166,14 +175,19 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 	}
 	switch {
 	case c.cells == 0:
-		f.Kind, f.Why, f.Advice = "empty", "it has no values", []Advice{{"ignore", f.Name}}
+		f.Kind = "empty"
+		f.Why = "it has no values"
+		f.Advice = []Advice{{"ignore", f.Name}}
 		return
 	case len(c.strange) == 0: // all cells are numbers, except in rows that seem to be no rows of the table
-		f.Kind, f.Unfit = "number", false
-		f.Low, f.High = math.Inf(1), math.Inf(-1)
+		f.Kind = "number"
+		f.Unfit = false
+		f.Low = math.Inf(1)
+		f.High = math.Inf(-1)
 		for _, code := range c.used {
 			v, _ := parse(texts[code])
-			f.Low, f.High = min(f.Low, v), max(f.High, v)
+			f.Low = min(f.Low, v)
+			f.High = max(f.High, v)
 		}
 		return
 	}
@@ -194,15 +208,18 @@ func pointed(facts []ColumnFacts, tallies []tally) {
 		return !f.Either && slices.Contains(f.Advice, Advice{"decimal", ","})
 	})
 	for k := range facts {
-		f, a := &facts[k], &tallies[k]
+		f := &facts[k]
+		a := &tallies[k]
 		if !commas || a.text || !a.broken {
 			continue
 		}
 		if f.Unfit = true; a.groups && a.third {
-			f.Why, f.Advice = "points in numbers, where others have decimal commas: they group thousands",
-				[]Advice{{"thousands", "."}}
+			f.Why = "points in numbers, where others have decimal commas: they group thousands"
+			f.Advice = []Advice{{"thousands", "."}}
 		} else {
-			f.Why, f.Then, f.Advice = "decimal points, where others have decimal commas", "write them in one way", nil
+			f.Why = "decimal points, where others have decimal commas"
+			f.Then = "write them in one way"
+			f.Advice = nil
 		}
 	}
 }
@@ -284,7 +301,7 @@ func Explain(err error) error {
 		if !target && f.Missing > 0 && !m.Encoding.Fills() && f.Kind != "empty" {
 			e.Gaps = append(e.Gaps, f.Name)
 		}
-		if !f.Unfit || !target && m.Encoding.Categorical(k) {
+		if !f.Unfit || (!target && m.Encoding.Categorical(k)) {
 			continue
 		}
 		if target { // the target can't be left out

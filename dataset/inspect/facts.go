@@ -62,7 +62,9 @@ func (f ColumnFacts) String() string {
 func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
 	if len(f.Examples) > 0 {
 		if _, err := t.Limited(f.Name, f.Name); err == nil {
-			f.Kind, f.Then, f.Advice = "number", "", []Advice{{"censored", f.Name}}
+			f.Kind = "number"
+			f.Then = ""
+			f.Advice = []Advice{{"censored", f.Name}}
 			f.Why = fmt.Sprintf("numbers, and limits of detection such as %q", spelling.Clip(f.Examples[0]))
 		}
 	}
@@ -70,7 +72,9 @@ func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
 		func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
 	switch gaps := slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" }); {
 	case f.Kind == "category" && f.Distinct >= 2 && f.Distinct <= 20:
-		f.Unfit, f.Then, f.Why = false, "", f.Why+"; krigo predicts the probabilities of its classes"
+		f.Unfit = false
+		f.Then = ""
+		f.Why = f.Why + "; krigo predicts the probabilities of its classes"
 	case f.Unfit && len(f.Advice) == 0 && f.Kind != "number":
 		f.Then = "only numbers and classes are predicted"
 	case f.Kind == "constant":
@@ -147,7 +151,8 @@ func (c *column) dates(f *ColumnFacts) bool {
 		switch few, least := c.number(rest), c.number(left); {
 		case len(rest) == len(c.used):
 		case forms == nil || few < least:
-			forms, left = []dataset.Dates{form}, rest
+			forms = []dataset.Dates{form}
+			left = rest
 		case slices.Equal(rest, left):
 			forms = append(forms, form)
 		}
@@ -159,10 +164,12 @@ func (c *column) dates(f *ColumnFacts) bool {
 	f.Kind, f.Why, f.Advice = "date", fmt.Sprintf("dates as %q", spelling.Clip(example)), []Advice{{"dates", f.Name}}
 	then := "write them as the others"
 	if forms[0].Form == "time" {
-		f.Why, then = fmt.Sprintf("times of day as %q", spelling.Clip(example)), "write durations as numbers, as of hours"
+		f.Why = fmt.Sprintf("times of day as %q", spelling.Clip(example))
+		then = "write durations as numbers, as of hours"
 	}
 	if len(forms) > 1 {
-		f.Why, f.Either = f.Why+": is the day first, or the month?", true
+		f.Why = f.Why + ": is the day first, or the month?"
+		f.Either = true
 		f.Advice = lists.Of(forms, func(form dataset.Dates) Advice { return Advice{"dates", f.Name + ":" + form.Form} })
 	}
 	if len(left) > 0 {
@@ -192,7 +199,8 @@ func (c *column) someZones(form dataset.Dates) bool {
 	var with, without bool
 	for _, code := range c.used {
 		if _, zone, ok := form.Days(c.texts[code]); ok {
-			with, without = with || zone, without || !zone
+			with = with || zone
+			without = without || !zone
 		}
 	}
 	return with && without
@@ -231,7 +239,7 @@ func (c *column) but(f *ColumnFacts, left []int, then string) {
 // named says whether these texts seem to stand for missing values.
 func (c *column) named(codes []int) bool {
 	return len(codes) > 0 && len(codes) <= 3 && !slices.ContainsFunc(codes, func(code int) bool {
-		return c.counts[code] < 2 && !gapLike(c.texts[code]) || !speaks(c.texts[code])
+		return (c.counts[code] < 2 && !gapLike(c.texts[code])) || !speaks(c.texts[code])
 	})
 }
 
@@ -244,23 +252,28 @@ type way struct {
 // ways returns the ways in which a table may be read, beyond what was said already.
 func (c *column) ways() (all []way) {
 	said := c.t.Reading()
-	said.Dates, said.Distinct = nil, false
+	said.Dates = nil
+	said.Distinct = false
 	unit := commonUnit(c.of(c.strange))
 	limits := said.Below == "" && slices.ContainsFunc(c.strange, func(code int) bool { return belowLimit(c.texts[code]) })
 	for _, units := range []string{"", unit} {
 		for _, marks := range [][2]string{{"", ""}, {",", ""}, {"", ","}, {"", " "}, {"", "'"}, {",", "."}, {",", " "}} {
 			w := way{reading: said}
 			if limits {
-				w.reading.Below, w.advice = "half", []Advice{{"below", "half"}}
+				w.reading.Below = "half"
+				w.advice = []Advice{{"below", "half"}}
 			}
 			if marks[0] != "" && said.Decimal != marks[0] {
-				w.reading.Decimal, w.advice = marks[0], append(w.advice, Advice{"decimal", marks[0]})
+				w.reading.Decimal = marks[0]
+				w.advice = append(w.advice, Advice{"decimal", marks[0]})
 			}
 			if marks[1] != "" && said.Thousands != marks[1] {
-				w.reading.Thousands, w.advice = marks[1], append(w.advice, Advice{"thousands", marks[1]})
+				w.reading.Thousands = marks[1]
+				w.advice = append(w.advice, Advice{"thousands", marks[1]})
 			}
 			if units != "" {
-				w.reading.Units, w.advice = append(slices.Clone(said.Units), units), append(w.advice, Advice{"units", units})
+				w.reading.Units = append(slices.Clone(said.Units), units)
+				w.advice = append(w.advice, Advice{"units", units})
 			}
 			known := slices.ContainsFunc(all, func(other way) bool { return slices.Equal(other.advice, w.advice) })
 			if w.advice != nil && !known && w.reading.Check() == nil {
@@ -275,7 +288,8 @@ func (c *column) ways() (all []way) {
 // notation, and which cells aren't numbers.
 func (c *column) numbers(f *ColumnFacts) bool {
 	// best is the way that reads most cells as numbers, and left the cells it can't read.
-	best, left := []way(nil), c.strange
+	best := []way(nil)
+	left := c.strange
 	for _, w := range c.ways() {
 		rest := slices.DeleteFunc(slices.Clone(c.strange), func(code int) bool {
 			v, err := w.reading.Parse(c.texts[code])
@@ -284,13 +298,14 @@ func (c *column) numbers(f *ColumnFacts) bool {
 		switch {
 		case len(rest) >= len(c.strange):
 		case best == nil || len(rest) < len(left):
-			best, left = []way{w}, rest
+			best = []way{w}
+			left = rest
 		case len(rest) == len(left) && len(w.advice) == len(best[0].advice):
 			best = append(best, w)
 		}
 	}
 	readable := c.cells - c.number(left) // cells that the readings in best turn into numbers
-	clear := len(left) == 0 || c.named(left) && readable*4 >= c.cells
+	clear := len(left) == 0 || (c.named(left) && readable*4 >= c.cells)
 	switch {
 	case readable == 0, !clear && readable*2 <= c.cells && c.number(left) > 1:
 		return false
@@ -298,7 +313,8 @@ func (c *column) numbers(f *ColumnFacts) bool {
 		// The cells have other units.
 		return false
 	}
-	f.Kind, f.Why = "number", "numbers"
+	f.Kind = "number"
+	f.Why = "numbers"
 	if best != nil {
 		f.Advice = best[0].advice
 		f.Why = fmt.Sprintf("numbers as %q", spelling.Clip(c.texts[c.strange[0]]))
@@ -316,7 +332,7 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	if len(left) > 0 {
 		c.but(f, left, "correct them")
 		odd := c.number(c.strange)
-		f.Unfit = clear || odd > 1 && odd*20 > c.cells // otherwise each is reported by itself, with its line
+		f.Unfit = clear || (odd > 1 && odd*20 > c.cells) // otherwise each is reported by itself, with its line
 	}
 	bare := c.cells - c.number(c.strange)
 	f.Why += spelling.If(bare > 0 &&
@@ -340,7 +356,7 @@ func (c *column) alikeOf(codes []int) []int {
 func (c *column) likeNumbers(f *ColumnFacts) bool {
 	const few = 20 // categories such as 18-25 or 2x4
 	alike := c.number(c.alikeOf(c.used))
-	if alike*10 < c.cells*9 || len(c.used) <= few && len(c.used)*3 <= c.cells {
+	if alike*10 < c.cells*9 || (len(c.used) <= few && len(c.used)*3 <= c.cells) {
 		return false
 	}
 	f.Kind, f.Why = "text", fmt.Sprintf("what looks like numbers or dates, but can't be read as such: %s",
@@ -386,7 +402,7 @@ func commonUnit(texts []string) string {
 			continue
 		}
 		counts[unit]++
-		if counts[unit] > counts[best] || counts[unit] == counts[best] && unit < best {
+		if counts[unit] > counts[best] || (counts[unit] == counts[best] && unit < best) {
 			best = unit
 		}
 	}

@@ -69,10 +69,13 @@ func (j *judge) values(k int) (values []spot) {
 // repeats counts rows that equal an earlier row. If the columns have numbers that hardly ever repeat by chance, these
 // rows were entered twice.
 func (j *judge) repeats() []Advice {
-	n, first, rows := 0, 0, j.t.Rows-len(j.strays)
+	n := 0
+	first := 0
+	rows := j.t.Rows - len(j.strays)
 	for i, repeated := range slices.Backward(j.t.Repeated()) {
 		if repeated && !j.strays[i] {
-			n, first = n+1, i
+			n = n + 1
+			first = i
 		}
 	}
 	if n > 0 {
@@ -96,29 +99,35 @@ func stands(v float64) bool {
 // values in one of two ways. Either v is negative and no other value is, or v lies outside their range by more than far
 // times the range's width.
 func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far float64, write func(float64) string) {
-	f, low, high, odd := &j.facts[k], math.Inf(1), math.Inf(-1), map[float64]bool{}
+	f := &j.facts[k]
+	low := math.Inf(1)
+	high := math.Inf(-1)
+	odd := map[float64]bool{}
 	for _, at := range values {
 		if such(at.v) {
 			odd[at.v] = true
 		} else {
-			low, high = min(low, at.v), max(high, at.v)
+			low = min(low, at.v)
+			high = max(high, at.v)
 		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(odd)) {
 		same := func(u float64) bool { return u == v }
 		n, first := count(values, same)
-		if n < 2 || low >= high || max(low-v, v-high) <= far*(high-low) && (v >= 0 || low < 0) {
+		if n < 2 || low >= high || (max(low-v, v-high) <= far*(high-low) && (v >= 0 || low < 0)) {
 			continue
 		}
 		text := write(v)
-		how, clear := "say "+spelling.Flag("na", text), false
+		how := "say " + spelling.Flag("na", text)
+		clear := false
 		for o, other := range j.facts { // other columns that have this number among their values
 			if !(other.Low < v && v < other.High) || f.Kind == "date" {
 				continue
 			}
 			if cells, _ := count(j.values(o), same); cells > 0 {
 				how = "clear them, since --na would clear cells of column " + spelling.Printable(other.Name) + " too"
-				clear, f.Then = true, "clear the cells of "+text
+				clear = true
+				f.Then = "clear the cells of " + text
 			}
 		}
 		if !clear {
@@ -133,16 +142,19 @@ var idName = regexp.MustCompile(`(?i:^|[_ .-])(?i:id|nr|no|key|uuid|number)\.?$|
 
 // number says whether whole numbers are codes, dates or names of rows.
 func (j *judge) number(k int, values []spot) {
-	f, n := &j.facts[k], len(values)
+	f := &j.facts[k]
+	n := len(values)
 	if odd, _ := count(values, broken); f.Kind != "number" || slices.Contains(j.targets, f.Name) || n < 2 || odd > 0 {
 		return
 	}
 	settle := func(kind finding.Kind, flag, holds string, about ...any) {
-		f.Kind, f.Advice = holds, append(f.Advice, Advice{flag, f.Name})
+		f.Kind = holds
+		f.Advice = append(f.Advice, Advice{flag, f.Name})
 		j.found.Add(kind, append(about, spelling.Flag(flag, f.Name))...)
 	}
 	_, kind, _ := dataset.DaysOfNumber(values[0].v)
-	begin, end := 7305., 25567. // 1990 to 2040
+	begin := 7305.
+	end := 25567. // 1990 to 2040
 	how := kind + " since 1970"
 	if kind == "dates" { // 1900 to 2100
 		begin, end, how = -25567, 47482, fmt.Sprintf("dates as %.0f", values[0].v)
@@ -172,8 +184,10 @@ var totals = []string{"total", "totals", "subtotal", "subtotals", "grand total",
 // text looks in a column of text for totals, for dates that stand for a missing date, and for categories that differ
 // only in spelling or have an order.
 func (j *judge) text(k int, values []spot) {
-	f, all := &j.facts[k], j.t.Texts(k)
-	used, first := map[string]int{}, map[string]int{}
+	f := &j.facts[k]
+	all := j.t.Texts(k)
+	used := map[string]int{}
+	first := map[string]int{}
 	var days []spot
 	written := map[float64]string{}
 	for _, at := range slices.Backward(values) {
@@ -181,7 +195,8 @@ func (j *judge) text(k int, values []spot) {
 		used[text]++
 		first[text] = at.row
 		if day, _, ok := (dataset.Dates{Form: "ymd"}).Days(text); ok && f.Kind == "date" {
-			days, written[day] = append(days, spot{day, at.row}), text
+			days = append(days, spot{day, at.row})
+			written[day] = text
 		}
 	}
 	slices.Reverse(days)
@@ -245,7 +260,8 @@ func (j *judge) leaks(target string, y []spot) {
 		var a, b []float64
 		for i := 0; f.Kind == "number" && j.t.Texts(k) == nil && i < len(y); i += 1 + len(y)/most {
 			if v := j.t.Values[y[i].row*len(j.t.Names)+k]; v == v {
-				a, b = append(a, v), append(b, y[i].v)
+				a = append(a, v)
+				b = append(b, y[i].v)
 			}
 		}
 		if slices.Contains(j.targets, f.Name) || len(a) < least {

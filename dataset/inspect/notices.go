@@ -129,7 +129,7 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 		if f.unnamed {
 			found = append(found, unnamed)
 		}
-		if f.Why != "" && (f.Kind == "number" || f.Kind == "date") || f.Kind == "text" && f.Then != "" {
+		if (f.Why != "" && (f.Kind == "number" || f.Kind == "date")) || (f.Kind == "text" && f.Then != "") {
 			found.Add(finding.OddCategories, f.Name, f.Why)
 		}
 	}
@@ -165,13 +165,14 @@ func Remarks(t *dataset.Table, facts []ColumnFacts) (found finding.List) {
 // rowAsHeader says whether the column names look like the columns' cells: numbers in their range, and texts that
 // occur there.
 func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
-	numbers, reading := 0, t.Reading()
+	numbers := 0
+	reading := t.Reading()
 	for j, name := range t.Names {
 		v, err := reading.Parse(name)
 		switch f := facts[j]; {
 		case err == nil && t.Texts(j) == nil && f.Low <= v && v <= f.High:
 			numbers++
-		case err == nil || !slices.Contains(t.Texts(j), name) && f.Kind != "identifier":
+		case err == nil || (!slices.Contains(t.Texts(j), name) && f.Kind != "identifier"):
 			return false
 		}
 	}

@@ -161,10 +161,12 @@ func sums(t *dataset.Table, row int) bool {
 	}
 	sums := 0
 	for _, j := range may {
-		sum, size := 0.0, 0.0
+		sum := 0.0
+		size := 0.0
 		for i := range row {
 			if v := t.Values[i*cols+j]; v == v {
-				sum, size = sum+v, size+math.Abs(v)
+				sum = sum + v
+				size = size + math.Abs(v)
 			}
 		}
 		if math.Abs(last[j]-sum) <= rounded*size && larger(j, 0, row) {

@@ -19,7 +19,8 @@ type spot struct {
 func count(values []spot, such func(v float64) bool) (rows, first int) {
 	for _, at := range slices.Backward(values) {
 		if such(at.v) {
-			rows, first = rows+1, at.row
+			rows = rows + 1
+			first = at.row
 		}
 	}
 	return rows, first
@@ -39,7 +40,8 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 		found.Add(kind, append([]any{f.Name, n, len(y), where(first)}, about...)...)
 	}
 	var sorted []float64
-	times, most := map[float64]int{}, 0 // most: how often the commonest value within the range occurs
+	times := map[float64]int{}
+	most := 0 // most: how often the commonest value within the range occurs
 	for _, at := range y {
 		sorted = append(sorted, at.v)
 		if times[at.v]++; at.v > f.Low && at.v < f.High {
@@ -47,7 +49,8 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 		}
 	}
 	slices.Sort(sorted)
-	median, skew := sorted[len(y)/2], stat.Skew(sorted, nil)
+	median := sorted[len(y)/2]
+	skew := stat.Skew(sorted, nil)
 	switch whole := !slices.ContainsFunc(sorted, broken); {
 	case len(times) == 2:
 		add(finding.TwoValues, func(v float64) bool { return v == f.High }, f.High, f.Low)

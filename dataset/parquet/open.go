@@ -74,8 +74,11 @@ func open(f io.ReaderAt, size int64, source string) (*contents, error) {
 		for j := range group.Columns {
 			of := &group.Columns[j].MetaData
 			chunks = append(chunks, *of)
-			of.Codec, of.BloomFilterOffset = format.Uncompressed, 0
-			of.DataPageOffset, of.DictionaryPageOffset, of.TotalCompressedSize = pagesFrom, 0, pagesTo-pagesFrom
+			of.Codec = format.Uncompressed
+			of.BloomFilterOffset = 0
+			of.DataPageOffset = pagesFrom
+			of.DictionaryPageOffset = 0
+			of.TotalCompressedSize = pagesTo - pagesFrom
 		}
 		c.chunks = append(c.chunks, chunks)
 	}

@@ -105,7 +105,9 @@ func (p *pages) next() ([]byte, error) {
 	if data, err = p.checked(header, data); err != nil {
 		return nil, err
 	}
-	header.CompressedPageSize, header.UncompressedPageSize, header.CRC = int32(len(data)), int32(len(data)), 0
+	header.CompressedPageSize = int32(len(data))
+	header.UncompressedPageSize = int32(len(data))
+	header.CRC = 0
 	var compact thrift.CompactProtocol
 	head, err := thrift.Marshal(&compact, header)
 	return append(head, data...), err
@@ -179,7 +181,8 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 		if err != nil {
 			return nil, err
 		}
-		repetitions, definitions := int64(of.RepetitionLevelsByteLength), int64(of.DefinitionLevelsByteLength)
+		repetitions := int64(of.RepetitionLevelsByteLength)
+		definitions := int64(of.DefinitionLevelsByteLength)
 		levels := repetitions + definitions
 		if min(repetitions, definitions) < 0 || levels > int64(len(data)) || levels > int64(size) || of.NumNulls < 0 ||
 			of.NumNulls > of.NumValues || of.NumRows < 0 {
@@ -252,7 +255,8 @@ func runs(data []byte, width, n int) error {
 			return errShort
 		}
 		data = data[k:]
-		count, took := head>>1, uint64(width+7)/8
+		count := head >> 1
+		took := uint64(width+7) / 8
 		if count > most {
 			return fmt.Errorf("more than %d values", n)
 		}
@@ -294,7 +298,8 @@ func deltaHead(data []byte, n int) (d delta, err error) {
 	if k <= 0 {
 		return d, errShort
 	}
-	d.first, d.rest = first, data[k:]
+	d.first = first
+	d.rest = data[k:]
 	const largest = 1 << 20
 	switch {
 	case d.values > uint64(n):
@@ -316,7 +321,8 @@ func deltaSum(data []byte, n int) (sum float64, rest []byte, err error) {
 	if d.values == 0 {
 		return 0, rest, nil
 	}
-	value, left := d.first, d.values-1
+	value := d.first
+	left := d.values - 1
 	sum = float64(value)
 	wrong := value < 0
 	for left > 0 {

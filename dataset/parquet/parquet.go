@@ -89,7 +89,8 @@ func read(f *os.File, t *dataset.Table) (err error) {
 			return &dataset.Error{File: source, Column: j + 1, Name: c.Name(),
 				Err: fmt.Errorf("column %d (%.40q) %w", j+1, c.Name(), err)}
 		}
-		t.Names, columns = append(t.Names, c.Name()), append(columns, of)
+		t.Names = append(t.Names, c.Name())
+		columns = append(columns, of)
 	}
 	if len(t.Names) == 0 {
 		return fmt.Errorf("%s: the table has no columns", source)
@@ -137,7 +138,8 @@ func columnOf(c *parquet.Column) (of column, err error) {
 		return of, err
 	}
 	of.optional = c.Optional()
-	kind, logical := c.Type().Kind(), c.Type().LogicalType()
+	kind := c.Type().Kind()
+	logical := c.Type().LogicalType()
 	switch kind {
 	case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double, parquet.ByteArray:
 	default:

@@ -130,7 +130,8 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 			return c.answer(cmd, fitJSON(m, path(".krigo")), func(w io.Writer) {
 				printFit(w, m, path(".krigo"), false)
 				fmt.Fprintf(w, "\nOpen %s in a browser. Then:\n", path(".html"))
-				model, data := spelling.Shell(path(".krigo")), spelling.Shell(path(".csv"))
+				model := spelling.Shell(path(".krigo"))
+				data := spelling.Shell(path(".csv"))
 				fmt.Fprintf(w, "  krigo predict %s %s    # mean, variance and interval for each row\n", model, data)
 				fmt.Fprintf(w, "  krigo certify %s %s    # recompute the guarantee\n", model, data)
 				fmt.Fprintf(w, "  krigo serve %s    # type inputs at http://localhost:8080/\n", model)

@@ -97,7 +97,8 @@ certified rows.`,
 
 // check refuses flags that don't go together.
 func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
-	other, shifted := cmd.Flags().Changed("epsilon"), cmd.Flags().Changed("shift")
+	other := cmd.Flags().Changed("epsilon")
+	shifted := cmd.Flags().Changed("shift")
 	switch {
 	case other && !(f.epsilon > 0):
 		return misused("--epsilon %v: want a positive number", f.epsilon)

@@ -167,7 +167,8 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	}
 	grid := f.grid
 	if l, mixed := strings.CutSuffix(grid, ",mixed"); mixed {
-		grid, o.Prior.Mixed = l+",2", true
+		grid = l + ",2"
+		o.Prior.Mixed = true
 	}
 	if f.flags.Changed("grid") {
 		if o.Prior.Grid, err = pacbayes.ParseGrid(grid); err != nil {
@@ -195,7 +196,8 @@ func (f *fitFlags) unparse() {
 		f.duplicates = "drop"
 	}
 	if o.Data.Group == dataset.EqualRows {
-		o.Data.Group, f.duplicates = "", "group"
+		o.Data.Group = ""
+		f.duplicates = "group"
 	}
 	if p := o.Promise; p.Epsilon > 0 && p.Loss != string(pacbayes.ClippedAbsolute) {
 		if f.epsilon = number(p.Epsilon); p.EpsilonAbove > 0 {
@@ -232,7 +234,8 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 		return misused("--no-standardise and --scaling exclude each other")
 	case f.noStandardise:
 		s := dataset.Identity(len(table.Names) - 1 - len(left))
-		o.Scaling, o.Declared = dataset.Declared, &s
+		o.Scaling = dataset.Declared
+		o.Declared = &s
 	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
 		return misused("--scaling %s with --categorical or --missing mean: categories and means "+
 			"are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)
@@ -248,7 +251,8 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 		if err != nil {
 			return err
 		}
-		o.Scaling, o.Declared = dataset.Declared, &s
+		o.Scaling = dataset.Declared
+		o.Declared = &s
 	}
 	return nil
 }
@@ -401,7 +405,8 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 	}
 	partWith(t.cmd.Context(), 0, saver.words)
 	t.o.Run.Save = saver.offer
-	t.o.Run.Progress, t.o.Run.Predicting = progress.event, progress.rows
+	t.o.Run.Progress = progress.event
+	t.o.Run.Predicting = progress.rows
 	m, err := krigo.Fit(t.cmd.Context(), t.table, t.o)
 	progress.end()
 	if err != nil {
@@ -417,7 +422,8 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 	if t.o.Run.Deliver == "all" {
 		switch { // the sibling's steps go to the same checkpoint
 		case t.o.Run.Budget > 0: // the checkpoint doesn't say which kernels the budget allowed
-			t.o.Run.Resume, t.o.Run.Save = nil, nil
+			t.o.Run.Resume = nil
+			t.o.Run.Save = nil
 		case saver.state != nil:
 			t.o.Run.Resume = saver.state
 		}
@@ -595,7 +601,8 @@ func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint,
 	c.found = true
 	c.onDisk.Store(true)
 	if c.fresh { // the fingerprint stays, so that Fit still refuses to replace another fit's checkpoint
-		found.Runs, found.Curves = nil, nil
+		found.Runs = nil
+		found.Curves = nil
 	}
 	return found, nil
 }
@@ -697,9 +704,11 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Notices:  m.Findings.Words(),
 		Findings: m.Findings.Tell(), Model: path,
 	}
-	trained, base := m.Trained(), m.Posterior
+	trained := m.Trained()
+	base := m.Posterior
 	if prior, temper := m.Posterior.OfPrior(); prior != nil {
-		d.Kernel, d.Temper = prior.Kernel.Spec(prior.Theta), temper
+		d.Kernel = prior.Kernel.Spec(prior.Theta)
+		d.Temper = temper
 		base = prior
 	}
 	d.Solver = m.Posterior.Kind()
@@ -895,7 +904,8 @@ func (t *fitting) trainTargets(f *fitFlags) error {
 		return misused("--resume, --fresh-start: a fit of several targets keeps no checkpoint")
 	}
 	progress := newProgress(t.cmd.ErrOrStderr(), t.quiet)
-	t.o.Run.Progress, t.o.Run.Predicting = progress.event, progress.rows
+	t.o.Run.Progress = progress.event
+	t.o.Run.Predicting = progress.rows
 	all, err := krigo.FitTargets(t.cmd.Context(), t.table, t.o.Data.Beside, t.o)
 	progress.end()
 	if err != nil {

@@ -160,7 +160,7 @@ func shown(cmd *cobra.Command, asked string) [][]cliFlag {
 	flags := make([][]cliFlag, len(groups))
 	for i, group := range groups {
 		for _, f := range flagsOf(cmd, group) {
-			if asked == "all" || asked == everyday && f.everyday || strings.EqualFold(asked, group) {
+			if asked == "all" || (asked == everyday && f.everyday) || strings.EqualFold(asked, group) {
 				flags[i] = append(flags[i], f)
 			}
 		}

@@ -150,7 +150,8 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 	}
 	var err error
 	if d.Ties, err = krigo.Ties(ctx, table, o); err != nil && ctx.Err() == nil {
-		d.Untied, err = err.Error(), nil
+		d.Untied = err.Error()
+		err = nil
 	}
 	for i, f := range facts {
 		if _, group := d.grouping(); f.Name == group {
@@ -164,9 +165,11 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 // whole number of rows in 100, it prefers the tie with the more similar errors.
 func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	for _, t := range d.Ties {
-		by, more := t.Group(), cmp.Compare(math.Round(100*t.Lost()), math.Round(100*tie.Lost()))
-		if by != "" && (group == "" || more > 0 || more == 0 && t.Alike > tie.Alike) {
-			tie, group = t, by
+		by := t.Group()
+		more := cmp.Compare(math.Round(100*t.Lost()), math.Round(100*tie.Lost()))
+		if by != "" && (group == "" || more > 0 || (more == 0 && t.Alike > tie.Alike)) {
+			tie = t
+			group = by
 		}
 	}
 	return tie, group
@@ -213,7 +216,7 @@ func unsettled(facts []inspect.ColumnFacts, targets []string, strays bool) (firs
 			first = append(first, "column "+spelling.Printable(f.Name))
 		}
 	}
-	if inputs == 0 || targets[0] == "" && inputs == 1 {
+	if inputs == 0 || (targets[0] == "" && inputs == 1) {
 		first = append(first, "what to predict from: no column is left")
 	}
 	return first
@@ -271,9 +274,10 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 // suggestion returns a command line: words, and the flags that the columns' advice adds. missing adds --missing mean.
 func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) string {
 	var flags []string // flags in the order in which advice first names them
-	values, said := map[string][]string{}, map[inspect.Advice]bool{}
+	values := map[string][]string{}
+	said := map[inspect.Advice]bool{}
 	for _, f := range columns {
-		missing = missing || f.Missing > 0 && f.Kind != "empty" ||
+		missing = missing || (f.Missing > 0 && f.Kind != "empty") ||
 			slices.ContainsFunc(f.Advice, func(a inspect.Advice) bool { return a.Flag == "na" })
 		if f.Either {
 			continue

@@ -71,7 +71,8 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 			if l.Truth[i] != l.Predicted[i] {
 				wrong = 1
 			}
-			o.Losses, o.Hashes = append(o.Losses, wrong), append(o.Hashes, hashes[i])
+			o.Losses = append(o.Losses, wrong)
+			o.Hashes = append(o.Hashes, hashes[i])
 			if o.Of = append(o.Of, l.Classes[l.Truth[i]]); same {
 				o.Seen++
 			}

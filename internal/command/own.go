@@ -54,8 +54,8 @@ func ownPredictions(kept []string) own {
 		columns += "\n" + name
 	}
 	// The columns' names end in the names of several targets, or in classes.
-	several, labels := "\nmean_[^\n]+\nlatent_variance_[^\x00]+\npredictive_sd_[^\x00]+$|",
-		"\nlabel(\nlabels)?\nprobability_[^\x00]*\nprobability_[^\x00]*(\nlatent_sd)?\noutside(\nsample[0-9]+)*$|"
+	several := "\nmean_[^\n]+\nlatent_variance_[^\x00]+\npredictive_sd_[^\x00]+$|"
+	labels := "\nlabel(\nlabels)?\nprobability_[^\x00]*\nprobability_[^\x00]*(\nlatent_sd)?\noutside(\nsample[0-9]+)*$|"
 	return own{"a table that krigo predict wrote with the same --keep",
 		regexp.MustCompile(`^\{("targets":\[\{)?"target":"([^"\\]|\\.)*",("classes":\[("([^"\\]|\\.)*",?)*\],)?` +
 			`("solver":"[a-z]*",)?"predictions":\[`),

@@ -77,7 +77,8 @@ func parametersOf(m *krigo.Model) map[string]any {
 		return nil // an old version of krigo kept no options
 	}
 	if all := m.Joint; all != nil {
-		f.options.Data.Target, f.options.Promise.Delta = m.Target, all.Together.Delta
+		f.options.Data.Target = m.Target
+		f.options.Promise.Delta = all.Together.Delta
 	}
 	f.unparse()
 	given := map[string]any{}
@@ -125,8 +126,9 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 		return a, misused("%s: it is for krigo %s on the command line alone", strings.Join(files, ", "), command)
 	}
 	cmd.Flags().Visit(func(p *pflag.Flag) {
-		rule, number := p.Value.(bound).rule, slices.Contains([]string{"int", "float64"}, p.Value.Type())
-		if text := p.Value.String(); err == nil && (text == "" || text == "0" && number && rule != "") {
+		rule := p.Value.(bound).rule
+		number := slices.Contains([]string{"int", "float64"}, p.Value.Type())
+		if text := p.Value.String(); err == nil && (text == "" || (text == "0" && number && rule != "")) {
 			err = misused("--%s %q: leave it out for the default", p.Name, text)
 		}
 	})

@@ -70,7 +70,7 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 		return misused("--by %s is for --intervals full and jackknife", f.by)
 	case json && binary:
 		return misused("--json and --out %s exclude each other: name a .json file", f.out)
-	case json && ending == ".gz" || !json && ending == ".json":
+	case (json && ending == ".gz") || (!json && ending == ".json"):
 		return misused("--out %s: a .json file holds what --json writes, uncompressed", f.out)
 	case len(f.keep) > 0 && binary:
 		return misused("--keep and --out %s: columns are kept as text, in CSV and JSON", f.out)
@@ -341,7 +341,8 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 	var fills []func(i int, values []float64) error
 	var widths []int
 	var d targetsPredicted
-	about, shared := make([][]string, len(all.Models)), map[string]int{}
+	about := make([][]string, len(all.Models))
+	shared := map[string]int{}
 	for i, m := range all.Models {
 		one, found, err := f.document(cmd, c, all.Model(i), table)
 		if err != nil {
@@ -355,7 +356,9 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 		for _, name := range own {
 			names = append(names, name+"_"+m.Target)
 		}
-		fills, widths, d.Targets = append(fills, fill), append(widths, len(own)), append(d.Targets, one)
+		fills = append(fills, fill)
+		widths = append(widths, len(own))
+		d.Targets = append(d.Targets, one)
 	}
 	var said []string
 	for i, texts := range about {

@@ -60,7 +60,8 @@ func (p *progress) event(e krigo.Event) {
 
 // described says in words what an event tells.
 func described(e krigo.Event) string {
-	stage, step := e.Stage, fmt.Sprintf("iteration %d", e.Iteration)
+	stage := e.Stage
+	step := fmt.Sprintf("iteration %d", e.Iteration)
 	if stage != "" && !strings.HasSuffix(stage, ": ") {
 		stage += ", "
 	}

@@ -87,7 +87,8 @@ func (f *serveFlags) run(cmd *cobra.Command, c *common, path string) error {
 	} else if f.logRequests {
 		level = slog.LevelDebug
 	}
-	to, settings := cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}
+	to := cmd.ErrOrStderr()
+	settings := &slog.HandlerOptions{Level: level}
 	if c.json {
 		f.Log = slog.New(slog.NewJSONHandler(to, settings))
 	} else {
@@ -132,7 +133,8 @@ func (f *serveFlags) secure() (scheme string, err error) {
 		if err != nil {
 			return "", fmt.Errorf("--tls-cert, --tls-key: %w", err)
 		}
-		scheme, f.TLS = "https", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		scheme = "https"
+		f.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
 	return scheme, nil
 }

@@ -111,9 +111,11 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 			case "bound":
 				flag.values = texts(pacbayes.Inequalities())
 			case "epsilon": // the value may be below:above, which needs parsing
-				flag.to, flag.of = &f.epsilon, "fit evaluate"
+				flag.to = &f.epsilon
+				flag.of = "fit evaluate"
 			case "scaling": // the value may be declared:FILE
-				flag.to, flag.values = &f.scaling, []string{dataset.PriorRows, dataset.Declared + ":", dataset.AllRows}
+				flag.to = &f.scaling
+				flag.values = []string{dataset.PriorRows, dataset.Declared + ":", dataset.AllRows}
 			}
 			all = append(all, flag)
 		}
@@ -131,7 +133,8 @@ func (f *fitFlags) ofMethods() (all []cliFlag) {
 			flag.to = &setting{s, &f.options.Method}
 		}
 		if s.Name == "posterior" { // an informed prior has another value
-			flag.to, flag.values = &f.posterior, append(flag.values, "learnt")
+			flag.to = &f.posterior
+			flag.values = append(flag.values, "learnt")
 			flag.help += ", or learnt (from an informed prior)"
 		}
 		all = append(all, flag)

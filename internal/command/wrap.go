@@ -135,11 +135,12 @@ func reflowed(text string, wide int) string {
 	open := false
 	for _, line := range strings.Split(text, "\n") {
 		last := len(lines) - 1
-		if open && line != "" && (indent(line) > indent(lines[last]) || indent(line) == 0 && indent(lines[last]) == 0) {
+		if open && line != "" && (indent(line) > indent(lines[last]) || (indent(line) == 0 && indent(lines[last]) == 0)) {
 			lines[last] += " " + strings.TrimSpace(line)
 			continue
 		}
-		lines, open = append(lines, line), line != ""
+		lines = append(lines, line)
+		open = line != ""
 	}
 	for i, line := range lines {
 		lines[i] = prose(line, wide)

@@ -45,7 +45,8 @@ func Available() []Level {
 // Choose returns the level that EnvVar names, or the best one if it is unset. A level that is unknown or that the
 // processor lacks is an error.
 func Choose() (Level, error) {
-	want, available := os.Getenv(EnvVar), Available()
+	want := os.Getenv(EnvVar)
+	available := Available()
 	best := available[len(available)-1]
 	if want == "" {
 		return best, nil

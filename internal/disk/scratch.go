@@ -50,5 +50,6 @@ func NewScratch(n int) (*Scratch, error) {
 func (s *Scratch) Release() {
 	s.cleanup.Stop()
 	Unmap(s.mapped)
-	s.Numbers, s.mapped = nil, nil
+	s.Numbers = nil
+	s.mapped = nil
 }

@@ -160,7 +160,7 @@ func sweep(folder string, now time.Time) {
 // also abandoned.
 func remove(path string, own bool, now time.Time) {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || !own && now.Sub(info.ModTime()) < abandoned {
+	if err != nil || !info.Mode().IsRegular() || (!own && now.Sub(info.ModTime()) < abandoned) {
 		return
 	}
 	f, err := os.Open(path)

@@ -32,9 +32,11 @@ func Replace(path string, write func(io.Writer) error) (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("%s: cannot be written: %w", path, err)
 	}
-	mode, exists := os.FileMode(0o666), false
+	mode := os.FileMode(0o666)
+	exists := false
 	if info, err := os.Stat(to); err == nil {
-		mode, exists = info.Mode().Perm(), true
+		mode = info.Mode().Perm()
+		exists = true
 		direct = direct || !info.Mode().IsRegular()
 	}
 	if direct {

@@ -39,12 +39,14 @@ func Widened(low, high float64) (_, _ float64, ok bool) {
 		if math.Abs(low) > 1 { // for example, 1000 is drawn from 999 to 1001
 			about = 1
 		}
-		low, high = low-about, high+about
+		low = low - about
+		high = high + about
 	}
 	largest := math.Max(math.Abs(low), math.Abs(high))
 	ulp := math.Nextafter(largest, math.Inf(1)) - largest
 	if missing := leastSteps*ulp - (high - low); missing > 0 {
-		low, high = low-missing/2, high+missing/2
+		low = low - missing/2
+		high = high + missing/2
 	}
 	// Charts compute squares of tenths of the width.
 	width := high - low
@@ -125,7 +127,8 @@ func ticksFrom(low, width, far float64) []Tick {
 // distinct gives labels as many digits as they need to differ.
 func distinct(ts []Tick) []Tick {
 	for digits := 5; digits <= 9; digits++ {
-		seen, twice := map[string]bool{}, false
+		seen := map[string]bool{}
+		twice := false
 		for _, t := range ts {
 			twice = twice || seen[t.Label]
 			seen[t.Label] = true

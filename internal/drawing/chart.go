@@ -50,7 +50,11 @@ type Axis struct {
 }
 
 // Span sets the ends of an axis, which then don't depend on what is drawn.
-func (a *Axis) Span(low, high float64) { a.low, a.high, a.fixed = low, high, true }
+func (a *Axis) Span(low, high float64) {
+	a.low = low
+	a.high = high
+	a.fixed = true
+}
 
 func (a *Axis) add(vs ...float64) {
 	if a.fixed {
@@ -60,19 +64,22 @@ func (a *Axis) add(vs ...float64) {
 		if math.IsNaN(v) { // no end is beyond NaN
 			v = math.Inf(1)
 		}
-		a.low, a.high = min(a.low, v), max(a.high, v)
+		a.low = min(a.low, v)
+		a.high = max(a.high, v)
 	}
 }
 
 // settle turns the range into a range that can be drawn, with some room on both sides unless Span set it.
 func (a *Axis) settle() (err error) {
 	if a.Names != nil {
-		a.low, a.high = -0.5, float64(len(a.Names))-0.5
+		a.low = -0.5
+		a.high = float64(len(a.Names)) - 0.5
 		return nil
 	}
 	if a.low, a.high, err = settled(a.low, a.high); err == nil && !a.fixed {
 		room := 0.03 * (a.high - a.low)
-		a.low, a.high = a.low-room, a.high+room
+		a.low = a.low - room
+		a.high = a.high + room
 	}
 	return err
 }
@@ -295,7 +302,8 @@ func (f *frame) at(p XY) (x, y float64) {
 	place := func(v float64, a *Axis, length float64) float64 {
 		return min(max((v-a.low)/(a.high-a.low)*length, -5*length), 5*length)
 	}
-	x, y = place(p.X, &f.c.X, f.width), place(p.Y, &f.c.Y, f.height)
+	x = place(p.X, &f.c.X, f.width)
+	y = place(p.Y, &f.c.Y, f.height)
 	if f.c.Y.Names == nil {
 		y = f.height - y
 	}

@@ -97,7 +97,8 @@ func clockTicks(low, high float64, write func(day float64) string) (ts []Tick) {
 
 // ClockTicks returns ticks of parts of a day. There are no ticks before its beginning and after its end.
 func ClockTicks(low, high float64) []Tick {
-	from, to := max(low, 0), min(high, 1)
+	from := max(low, 0)
+	to := min(high, 1)
 	if !(to-from > 0.8*(high-low)) {
 		return Ticks(low, high)
 	}

@@ -31,7 +31,8 @@ const paleness = 50
 
 // Heat draws a grid in colours, with a bar that explains them. The axes end where the grid ends.
 func (c *Chart) Heat(label string, g Grid) error {
-	low, high := slices.Min(g.Z), slices.Max(g.Z)
+	low := slices.Min(g.Z)
+	high := slices.Max(g.Z)
 	var ok bool
 	if low, high, ok = Widened(low, high); !ok {
 		return ErrRange

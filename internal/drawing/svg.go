@@ -17,8 +17,11 @@ func (c *Chart) SVG(description string) (string, error) {
 		}
 	}
 	var b strings.Builder
-	xTicks, yTicks := c.X.ticks(), c.Y.ticks()
-	left, right, top := c.leftOf(yTicks), 12., 0.
+	xTicks := c.X.ticks()
+	yTicks := c.Y.ticks()
+	left := c.leftOf(yTicks)
+	right := 12.
+	top := 0.
 	var scale []Tick
 	if c.bar != nil {
 		scale = c.bar.ticks()
@@ -125,7 +128,8 @@ type label struct {
 func spaced(ts []Tick, at func(Tick) float64) (all []label) {
 	for step := 1; step <= len(ts); step++ {
 		all = all[:0]
-		before, fits := math.Inf(-1), true
+		before := math.Inf(-1)
+		fits := true
 		for i := 0; i < len(ts) && fits; i += step {
 			half := width(ts[i].Label) / 2
 			x := at(ts[i])
@@ -149,7 +153,8 @@ func (c *Chart) writeLegend(b *strings.Builder, y float64) float64 {
 		if i == 0 {
 			y += line
 		} else if x+22+w > chartWidth {
-			x, y = 0, y+line
+			x = 0
+			y = y + line
 		}
 		fmt.Fprintf(b, `<g transform="translate(%s %s)">%s</g>`, short(x), short(y-letter+1), e.sample)
 		write(b, x+22, y-1, start, e.label, chartWidth-22)

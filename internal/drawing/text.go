@@ -38,7 +38,8 @@ func elided(text string, most float64) string {
 		return text
 	}
 	rs := []rune(text)
-	head, tail := rs[:(len(rs)+1)/2], rs[(len(rs)+1)/2:]
+	head := rs[:(len(rs)+1)/2]
+	tail := rs[(len(rs)+1)/2:]
 	for len(head) > 0 && width(string(head)+"…"+string(tail)) > most {
 		if len(tail) >= len(head) {
 			tail = tail[1:]
@@ -69,7 +70,8 @@ func distinguished(names []string, most float64) []string {
 			return shown
 		}
 	}
-	groups, taken := map[string][][]rune{}, map[string]string{} // taken: the name behind each shown text
+	groups := map[string][][]rune{}
+	taken := map[string]string{} // taken: the name behind each shown text
 	for _, name := range names {
 		text := elided(name, most)
 		groups[text] = append(groups[text], []rune(name))
@@ -82,7 +84,9 @@ func distinguished(names []string, most float64) []string {
 		text := elided(name, most)
 		group := groups[text]
 		if text != name && len(group) > 1 {
-			rs, first, last := []rune(name), common(group, 0), common(group, 1)
+			rs := []rune(name)
+			first := common(group, 0)
+			last := common(group, 1)
 			text = begun(string(rs[:max(first, len(rs)-last)])+"…", most)
 		}
 		for n := 2; taken[text] != "" && taken[text] != name; n++ { // only a number tells them apart

@@ -73,7 +73,8 @@ func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance f
 	}
 	g := iterative.NewPivoting(k, theta, s, m)
 	all := linalg.Sum(g.Left)
-	left, share := all, 1.
+	left := all
+	share := 1.
 	var rows []int
 	for len(rows) < m && share > tolerance {
 		taken := g.Extend(m - len(rows))

@@ -94,7 +94,8 @@ func subset(n, size int, rng *rand.Rand) []int {
 
 // draw returns i with probability w_i/Σw, or −1 if all weights are 0.
 func draw(w []float64, rng *rand.Rand) int {
-	u, last := rng.Float64()*linalg.Sum(w), -1
+	u := rng.Float64() * linalg.Sum(w)
+	last := -1
 	for i, v := range w {
 		if v > 0 {
 			last = i

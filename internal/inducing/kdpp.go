@@ -69,7 +69,8 @@ func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter 
 	eigen.VectorsTo(&vectors)
 
 	chosen := eigenvectors(lambda, m, rng)
-	u, diag := matrix.New(n, m), make([]float64, n)
+	u := matrix.New(n, m)
+	diag := make([]float64, n)
 	for i := range n {
 		row := u.Row(i)
 		for c, j := range chosen {
@@ -129,13 +130,15 @@ func swapped(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter flo
 	if err != nil {
 		return nil, err
 	}
-	rows, in := start.Rows, make([]bool, x.Rows)
+	rows := start.Rows
+	in := make([]bool, x.Rows)
 	for _, r := range rows {
 		in[r] = true
 	}
 	for len(rows) < m {
 		if r := rng.IntN(x.Rows); !in[r] {
-			rows, in[r] = append(rows, r), true
+			rows = append(rows, r)
+			in[r] = true
 		}
 	}
 	return rows, swap(k, theta, x, rows, jitter, ChainSteps, rng)
@@ -148,18 +151,23 @@ func swapped(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter flo
 // the i-th row, row r and the i-th row have the variances s + u_i²/W_ii and 1/W_ii. Their quotient is the ratio.
 func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter float64, steps int,
 	rng *rand.Rand) error {
-	n, m := x.Rows, len(rows)
+	n := x.Rows
+	m := len(rows)
 	if m == n {
 		return nil
 	}
-	diag, in := make([]float64, n), make([]bool, n)
+	diag := make([]float64, n)
+	in := make([]bool, n)
 	k.Diag(theta, x, diag)
 	for _, r := range rows {
 		in[r] = true
 	}
 	z := take(x, rows)
-	l, w := x.Like(m, m), x.Like(m, m)
-	b, u, wi := matrix.New(1, m), make([]float64, m), make([]float64, m)
+	l := x.Like(m, m)
+	w := x.Like(m, m)
+	b := matrix.New(1, m)
+	u := make([]float64, m)
+	wi := make([]float64, m)
 	for step, swaps := 0, 0; step < steps; step++ {
 		x.Check()
 		if swaps%m == 0 { // drops the rounding that W has collected
@@ -171,13 +179,16 @@ func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter f
 			linalg.CholeskyInverse(l, w)
 			swaps++
 		}
-		i, r := rng.IntN(m), rng.IntN(n)
+		i := rng.IntN(m)
+		r := rng.IntN(n)
 		for in[r] {
 			r = rng.IntN(n)
 		}
 		k.Cov(theta, x.RowRange(r, r+1), z, b)
 		linalg.Gemv(false, 1, w, b.Data, 0, u)
-		s, ui, wii := diag[r]+jitter-linalg.Dot(b.Data, u), u[i], w.At(i, i)
+		s := diag[r] + jitter - linalg.Dot(b.Data, u)
+		ui := u[i]
+		wii := w.At(i, i)
 		if !(rng.Float64() < s*wii+ui*ui) {
 			continue
 		}

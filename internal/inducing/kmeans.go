@@ -52,7 +52,8 @@ func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
 	n := x.Rows
 	nearest := make([]float64, n) // squared distance to the nearest centre so far
 	tries := 2 + int(math.Log(float64(m)))
-	rows, sums := make([]int, tries), make([]float64, tries)
+	rows := make([]int, tries)
+	sums := make([]float64, tries)
 	updated := matrix.New(tries, n)
 
 	centres := make([]int, 1, m)
@@ -67,7 +68,8 @@ func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
 			}
 		}
 		linalg.Parallel(tries, func(t int) {
-			to, c := updated.Row(t), x.Row(rows[t])
+			to := updated.Row(t)
+			c := x.Row(rows[t])
 			for i, d := range nearest {
 				to[i] = min(d, squaredDistance(x.Row(i), c))
 			}
@@ -82,16 +84,20 @@ func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
 
 // lloyd moves the centres z to a local minimum of the sum of squared distances from rows to their nearest centres.
 func lloyd(x, z matrix.Dense) {
-	n, m := x.Rows, z.Rows
-	label, previous := make([]int, n), make([]int, n)
-	distance, norm := make([]float64, n), make([]float64, m)
+	n := x.Rows
+	m := z.Rows
+	label := make([]int, n)
+	previous := make([]int, n)
+	distance := make([]float64, n)
+	norm := make([]float64, m)
 	members := make([][]int, m)
 	for range kmeansIterations {
 		for j := range norm {
 			norm[j] = linalg.Dot(z.Row(j), z.Row(j))
 		}
 		linalg.Parallel((n+kmeansBlock-1)/kmeansBlock, func(b int) {
-			i0, i1 := b*kmeansBlock, min((b+1)*kmeansBlock, n)
+			i0 := b * kmeansBlock
+			i1 := min((b+1)*kmeansBlock, n)
 			d := linalg.Borrow(i1-i0, m) // |z_j|² − 2 x_i·z_j
 			for i := range d.Rows {
 				copy(d.Row(i), norm)
@@ -118,7 +124,8 @@ func lloyd(x, z matrix.Dense) {
 			far := floats.MaxIdx(distance)
 			if distance[far] > 0 {
 				copy(z.Row(j), x.Row(far))
-				distance[far], moved = 0, true
+				distance[far] = 0
+				moved = true
 			}
 		}
 		if !moved {

@@ -28,7 +28,8 @@ type Theory struct {
 //
 // Here C_tot = (M+1)N Σ_{m>M} λ_m + 2Nv₀ε bounds E tr(K − Q) for M inducing inputs.
 func (t Theory) Theorem2(m int, tail, square float64) float64 {
-	n, share := float64(t.Rows), 1-t.Alpha
+	n := float64(t.Rows)
+	share := 1 - t.Alpha
 	total := float64(m+1)*n*tail + 2*n*t.Variance*t.DPPError
 	first := total / t.Noise // N ln(1 + t C/(sN))/t as t → 0
 	if share > 0 {
@@ -44,7 +45,8 @@ func MaternExponent(r int, gamma float64) float64 { return (gamma + 2) / (2 * fl
 // seRatio returns the B of the SE kernel's eigenvalues λ_m = v(1−B)B^{m−1} for a Gaussian input. With a = 1/(4σ_x²),
 // b = 1/(2l²), c = √(a²+2ab) and A = a+b+c, it is b/A, and √(2a/A) = 1 − B.
 func seRatio(lengthscale, inputSD float64) float64 {
-	a, b := 1/(4*inputSD*inputSD), 1/(2*lengthscale*lengthscale)
+	a := 1 / (4 * inputSD * inputSD)
+	b := 1 / (2 * lengthscale * lengthscale)
 	return b / (a + b + math.Sqrt(a*a+2*a*b))
 }
 

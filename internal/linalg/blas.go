@@ -32,7 +32,8 @@ func GemmLower(transA, transB bool, alpha float64, a, b Matrix, beta float64, c 
 }
 
 func gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix, lower bool) {
-	x, y := operand{Matrix: a, columns: transA}, operand{Matrix: b, columns: !transB}
+	x := operand{Matrix: a, columns: transA}
+	y := operand{Matrix: b, columns: !transB}
 	if x.depth() != y.depth() || c.Rows != x.count() || c.Cols != y.count() {
 		panic(fmt.Sprintf("linalg: Gemm of %d×%d and %d×%d into %d×%d", x.count(), x.depth(), y.depth(), y.count(), c.Rows,
 			c.Cols))
@@ -73,7 +74,8 @@ func SyrkScaled(a Matrix, scale []float64, beta float64, c Matrix) {
 // Gemv sets y ← α op(A) x + β y. If op doesn't transpose, each element is one dot product in a fixed order, so it
 // doesn't depend on the other rows.
 func Gemv(transA bool, alpha float64, a Matrix, x []float64, beta float64, y []float64) {
-	m, n := a.Rows, a.Cols
+	m := a.Rows
+	n := a.Cols
 	if transA {
 		m, n = n, m
 	}
@@ -214,8 +216,10 @@ func (t triangle) solve(x panels, i, from int) {
 // It overwrites x, which may be out. Vectors don't depend on one another. kept has the panels of each step if L is
 // packed already.
 func substitute(l Matrix, back bool, x, out operand, kept []panels) {
-	n, count := l.Rows, x.count()
-	step, chunk := cut(n, order, maxWidth), share(count)
+	n := l.Rows
+	count := x.count()
+	step := cut(n, order, maxWidth)
+	chunk := share(count)
 	var all panels
 	if kept == nil {
 		all = borrowPanels(n, step)
@@ -230,10 +234,16 @@ func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 				r0 = (n-1)/step*step - r0
 			}
 			r1 := min(r0+step, n)
-			u0, u1, t0, rest := r1, n, 0, r1-r0
+			u0 := r1
+			u1 := n
+			t0 := 0
+			rest := r1 - r0
 			rows := operand{Matrix: l.View(r0, n, r0, r1)}
 			if back {
-				u0, u1, t0, rest = 0, r0, r0, 0
+				u0 = 0
+				u1 = r0
+				t0 = r0
+				rest = 0
 				rows = operand{Matrix: l.View(r0, r1, 0, r1), columns: true}
 			}
 			all := all.of(r1 - r0)
@@ -247,13 +257,16 @@ func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 				}
 				return packTasks(rows.count()), func(c int) {
 					all.packTask(rows, c)
-					i0, i1 := max(c*packed, t0), min((c+1)*packed, t0+r1-r0)
+					i0 := max(c*packed, t0)
+					i1 := min((c+1)*packed, t0+r1-r0)
 					t.invertDiagonal(i0-t0, i1-t0, r1-r0)
 				}
 			}
-			here, there := x.part(0, count, r0, r1), x.part(0, count, u0, u1)
+			here := x.part(0, count, r0, r1)
+			there := x.part(0, count, u0, u1)
 			return (count + chunk - 1) / chunk, func(c int) {
-				i0, i1 := c*chunk, min((c+1)*chunk, count)
+				i0 := c * chunk
+				i1 := min((c+1)*chunk, count)
 				now := borrowPanels(i1-i0, r1-r0)
 				now.pack(here, i0, i1, 0)
 				for i := 0; i < i1-i0; i += width {
@@ -307,10 +320,13 @@ func triangularInverse(l, c Matrix) {
 		chunk := share(r1)
 		old := (r0 + chunk - 1) / chunk // tasks for columns that earlier steps began
 		return old + (r1-r0+chunk-1)/chunk, func(k int) {
-			j0, j1, beta := k*chunk, min((k+1)*chunk, r0), 1.0
+			j0 := k * chunk
+			j1 := min((k+1)*chunk, r0)
+			beta := 1.0
 			if k >= old {
 				j0 = r0 + (k-old)*chunk
-				j1, beta = min(j0+chunk, r1), 0
+				j1 = min(j0+chunk, r1)
+				beta = 0
 			}
 			now := borrowPanels(j1-j0, r1-r0)
 			if k < old {

@@ -42,7 +42,8 @@ func CholeskyBundle(a Bundle, n int) error {
 	var inverse [Abreast]float64
 	stride := a.Cols * Abreast
 	for j := first; j < n; j++ {
-		row, d := a.Row(j), a.At(j, j)
+		row := a.Row(j)
+		d := a.At(j, j)
 		smallest := *(*[Abreast]float64)(d)
 		eliminate(1, j, row, row, stride, &ones)
 		for l, pivot := range d {
@@ -80,8 +81,11 @@ func (a Bundle) factorFours(n int) (int, error) {
 		return 0, nil
 	}
 	var t tile
-	diagonal, pivots, fine := t[four*four*Abreast:], t[(four*four+four)*Abreast:], t[(four*four+2*four)*Abreast:]
-	stride, j := a.Cols*Abreast, 0
+	diagonal := t[four*four*Abreast:]
+	pivots := t[(four*four+four)*Abreast:]
+	fine := t[(four*four+2*four)*Abreast:]
+	stride := a.Cols * Abreast
+	j := 0
 	for ; j+four <= n; j += four {
 		rows := a.Data[j*stride:]
 		for c := range four {
@@ -114,9 +118,11 @@ func SubstituteBundle(a Bundle, n int) {
 		fours = n / four * four
 	}
 	for j := n - 1; j >= fours; j-- {
-		row, inverse := a.Row(j), a.At(j, j)
+		row := a.Row(j)
+		inverse := a.At(j, j)
 		for i := n; i < a.Rows; i++ {
-			b, x := a.Row(i), (*[Abreast]float64)(a.At(i, j))
+			b := a.Row(i)
+			x := (*[Abreast]float64)(a.At(i, j))
 			for l, v := range inverse {
 				x[l] *= v
 			}

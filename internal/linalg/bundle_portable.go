@@ -18,7 +18,8 @@ func eliminatePortable(rows, depth int, y, x []float64, stride int, s *[Abreast]
 		xr := x[r*stride:]
 		sum := *(*[Abreast]float64)(xr[depth*Abreast:])
 		for k := 0; k < depth*Abreast; k += Abreast {
-			a, b := (*[Abreast]float64)(xr[k:]), (*[Abreast]float64)(y[k:])
+			a := (*[Abreast]float64)(xr[k:])
+			b := (*[Abreast]float64)(y[k:])
 			for l := range sum {
 				sum[l] -= a[l] * b[l]
 			}
@@ -32,7 +33,8 @@ func eliminatePortable(rows, depth int, y, x []float64, stride int, s *[Abreast]
 // subtractPortable sets z_k ← z_k − x_k f for n elements.
 func subtractPortable(n int, x []float64, f *[Abreast]float64, z []float64) {
 	for k := 0; k < n*Abreast; k += Abreast {
-		a, b := (*[Abreast]float64)(x[k:]), (*[Abreast]float64)(z[k:])
+		a := (*[Abreast]float64)(x[k:])
+		b := (*[Abreast]float64)(z[k:])
 		for l, v := range f {
 			b[l] -= a[l] * v
 		}
@@ -42,7 +44,9 @@ func subtractPortable(n int, x []float64, f *[Abreast]float64, z []float64) {
 // combinePortable sets out_k ← x_k f + y_k g for n elements.
 func combinePortable(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
 	for k := 0; k < n*Abreast; k += Abreast {
-		a, b, c := (*[Abreast]float64)(x[k:]), (*[Abreast]float64)(y[k:]), (*[Abreast]float64)(out[k:])
+		a := (*[Abreast]float64)(x[k:])
+		b := (*[Abreast]float64)(y[k:])
+		c := (*[Abreast]float64)(out[k:])
 		for l := range c {
 			c[l] = a[l]*f[l] + b[l]*g[l]
 		}

@@ -35,7 +35,8 @@ func Cholesky(a Matrix) error {
 		smallest.Data[i] = 0x1p-50 * a.At(i, i)
 	}
 	step := factorStep(n)
-	block, all := borrowPanels(step, step), borrowPanels(max(n-step, 0), step)
+	block := borrowPanels(step, step)
+	all := borrowPanels(max(n-step, 0), step)
 	defer block.release()
 	defer all.release()
 	var failure atomic.Pointer[NotPositiveDefinite]
@@ -57,13 +58,15 @@ func Cholesky(a Matrix) error {
 		}
 		k0 := (p - 1) / 2 * step
 		k1 := k0 + step
-		t, x := triangle{block.of(step), false}, all.of(step)
+		t := triangle{block.of(step), false}
+		x := all.of(step)
 		// The rows below are solved for. Their packed form then serves as both sides of the product that updates the
 		// rest.
 		if p%2 == 1 {
 			below := operand{Matrix: a.View(k1, n, k0, k1)}
 			return (n - k1 + maxWidth - 1) / maxWidth, func(c int) {
-				i0, i1 := c*maxWidth, min((c+1)*maxWidth, n-k1)
+				i0 := c * maxWidth
+				i1 := min((c+1)*maxWidth, n-k1)
 				x.pack(below, i0, i1, i0)
 				for i := i0; i < i1; i += width {
 					t.solve(x, i, 0)
@@ -134,7 +137,8 @@ func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 			t.unpack(operand{Matrix: a.View(i0, i1, 0, i0)}, 0, i1-i0, i0)
 		}
 		for i := i0; i < i1; i++ {
-			row, v := a.Row(i), t.at(i, 0)
+			row := a.Row(i)
+			v := t.at(i, 0)
 			for k := i0; k < i; k++ {
 				row[k] = v[k*width]
 			}
@@ -152,10 +156,12 @@ func factorTile(d []float64, a Matrix, k0 int, smallest []float64) *NotPositiveD
 		if !(pivot > smallest[k0+k]) || !(pivot > 0) || math.IsInf(pivot, 1) {
 			return &NotPositiveDefinite{Row: k0 + k, Pivot: pivot}
 		}
-		root, reciprocal := math.Sqrt(pivot), 1/pivot
+		root := math.Sqrt(pivot)
+		reciprocal := 1 / pivot
 		a.Set(k0+k, k0+k, root)
 		for r := k + 1; r < lanes; r++ { // the next pivot waits for the reciprocal, not for the root
-			dr, f := d[r*width:][:lanes], dk[r]*reciprocal
+			dr := d[r*width:][:lanes]
+			f := dk[r] * reciprocal
 			for i := r; i < lanes; i++ {
 				dr[i] -= f * dk[i]
 			}
@@ -220,8 +226,10 @@ func CholeskyInverseLower(l, c Matrix) {
 		}
 		above := product{1, 1, x, x, k1 - k0, c.View(0, k1, 0, k1), true, noStair}
 		here := above
-		here.beta, here.stair = 0, k0
-		ga, gh := newGrid(0, k0, k0), newGrid(k0, k1, k1)
+		here.beta = 0
+		here.stair = k0
+		ga := newGrid(0, k0, k0)
+		gh := newGrid(k0, k1, k1)
 		return ga.tasks() + gh.tasks(), func(t int) {
 			if t < gh.tasks() {
 				gh.run(&here, t)

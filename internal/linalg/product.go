@@ -69,7 +69,8 @@ func (p panels) pack(o operand, i0, i1, at int) {
 		dst := p.at(at, 0)[:p.depth*width]
 		clear(dst[depth*width:])
 		if o.columns {
-			scale, k := o.scale, 0
+			scale := o.scale
+			k := 0
 			if scale == nil {
 				scale = ones[:depth]
 			}
@@ -124,7 +125,8 @@ func (p panels) unpack(o operand, i0, i1, at int) {
 			}
 			continue
 		}
-		full, done := n/lanes*lanes, depth/lanes*lanes
+		full := n / lanes * lanes
+		done := depth / lanes * lanes
 		for k := 0; k < done && full > 0; k += lanes {
 			transposeTile(full, src[k*width:], width, o.Data[i0*o.Stride+k:], o.Stride)
 		}
@@ -237,7 +239,8 @@ func (g grid) tasks() int { return (g.r1 - g.r0 + blockRows - 1) / blockRows * g
 // run runs task t. All rows of a block of columns come before the next block, so that b's panels stay in cache.
 func (g grid) run(p *product, t int) {
 	nr := g.tasks() / g.nc
-	i, j := g.r0+t%nr*blockRows, t/nr*g.colStep
+	i := g.r0 + t%nr*blockRows
+	j := t / nr * g.colStep
 	p.block(i, min(i+blockRows, g.r1), j, min(j+g.colStep, g.cols))
 }
 
@@ -250,7 +253,9 @@ func cut(n, limit, unit int) int {
 
 // multiply sets C ← α Σ_k a_k b_kᵀ + β C, or only its lower triangle. The operands have the same depth, at least 1.
 func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
-	m, n, depth := a.count(), b.count(), a.depth()
+	m := a.count()
+	n := b.count()
+	depth := a.depth()
 	step := cut(depth, deepest, maxLanes)
 	steps := (depth + step - 1) / step
 	same := a.columns == b.columns && same(a.Matrix, b.Matrix) && b.scale == nil
@@ -263,24 +268,28 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 			sides[s][1] = borrowPanels(n, step)
 		}
 	}
-	packsA, packs := packTasks(m), packTasks(m)
+	packsA := packTasks(m)
+	packs := packTasks(m)
 	if !same {
 		packs += packTasks(n)
 	}
 	g := newGrid(0, m, n)
 	inPhases(float64(m)*float64(n)*float64(depth), operands{c, a.Matrix, b.Matrix}, steps+1, func(s int) (int, func(int)) {
-		multiplications, packs := g.tasks(), packs
+		multiplications := g.tasks()
+		packs := packs
 		var now product
 		if s == 0 {
 			multiplications = 0
 		} else {
-			sd, d := sides[(s-1)%2], min(step, depth-(s-1)*step)
+			sd := sides[(s-1)%2]
+			d := min(step, depth-(s-1)*step)
 			now = product{alpha, beta, sd[0].of(d), sd[1].of(d), d, c, lower, noStair}
 			if s > 1 {
 				now.beta = 1
 			}
 		}
-		k0, k1 := s*step, min((s+1)*step, depth)
+		k0 := s * step
+		k1 := min((s+1)*step, depth)
 		if s == steps {
 			packs = 0
 		}

@@ -34,11 +34,14 @@ func setLevel(l cpu.Level) {
 	level = l
 	switch l {
 	case cpu.AVX512:
-		lanes, width = 8, 24
+		lanes = 8
+		width = 24
 	case cpu.AVX2, cpu.NEON:
-		lanes, width = 4, 12
+		lanes = 4
+		width = 12
 	default:
-		lanes, width = 4, 4
+		lanes = 4
+		width = 4
 	}
 }
 
@@ -46,12 +49,15 @@ func setLevel(l cpu.Level) {
 // They take two passes over half a tile, because some machines have no registers for 16 sums.
 
 func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta float64) {
-	a, b = a[:4*depth], b[:4*depth]
+	a = a[:4*depth]
+	b = b[:4*depth]
 	for j := 0; j < 4; j += 2 {
 		var s00, s01, s10, s11, s20, s21, s30, s31 float64
 		for k := 0; k+4 <= len(a) && k+4 <= len(b); k += 4 {
-			u, v := a[k:k+4:k+4], b[k:k+4:k+4]
-			b0, b1 := v[j], v[j+1]
+			u := a[k : k+4 : k+4]
+			v := b[k : k+4 : k+4]
+			b0 := v[j]
+			b1 := v[j+1]
 			s00 += u[0] * b0
 			s01 += u[0] * b1
 			s10 += u[1] * b0
@@ -74,16 +80,21 @@ func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta floa
 
 func solvePortable(back bool, t, x []float64) {
 	for n := range 4 {
-		k, first, end := n, n+1, 4
+		k := n
+		first := n + 1
+		end := 4
 		if back {
-			k, first, end = 3-n, 0, 3-n
+			k = 3 - n
+			first = 0
+			end = 3 - n
 		}
 		xk := x[4*k : 4*k+4 : 4*k+4]
 		for j := range xk {
 			xk[j] *= t[4*k+k]
 		}
 		for i := first; i < end; i++ {
-			xi, f := x[4*i:4*i+4:4*i+4], t[4*k+i]
+			xi := x[4*i : 4*i+4 : 4*i+4]
+			f := t[4*k+i]
 			for j := range xi {
 				xi[j] -= f * xk[j]
 			}

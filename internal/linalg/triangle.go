@@ -13,7 +13,8 @@ type Triangle struct {
 func Pack(l Matrix) *Triangle {
 	square(l)
 	n := l.Rows
-	t, step := &Triangle{l: l}, cut(n, order, maxWidth)
+	t := &Triangle{l: l}
+	step := cut(n, order, maxWidth)
 	for r0 := 0; r0 < n; r0 += step {
 		r1 := min(r0+step, n)
 		depth := roundUp(r1-r0, lanes)

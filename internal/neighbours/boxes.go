@@ -38,7 +38,8 @@ func newBoxes(k kernel.Kernel, theta []float64, x matrix.Dense) (*boxes, bool) {
 }
 
 func (s *boxes) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64) {
-	order, n := s.alongside(q), (len(s.rows)+boxRows-1)/boxRows
+	order := s.alongside(q)
+	n := (len(s.rows) + boxRows - 1) / boxRows
 	linalg.Parallel((q.Rows+searchTask-1)/searchTask, func(task int) {
 		q.Check()
 		w := &boxWalk{boxes: s, admit: admit, points: linalg.Borrow(radial.Group, q.Cols),
@@ -46,7 +47,9 @@ func (s *boxes) search(q matrix.Dense, m int, admit func(i, row int) bool, rows 
 		for r := range w.heaps {
 			w.heaps[r] = newHeap(m)
 		}
-		group, best, by := order[task*searchTask:min((task+1)*searchTask, q.Rows)], make([]float64, n), make([]int, n)
+		group := order[task*searchTask : min((task+1)*searchTask, q.Rows)]
+		best := make([]float64, n)
+		by := make([]int, n)
 		for p := 0; p < len(group); p += radial.Group {
 			w.of = group[p:min(p+radial.Group, len(group))]
 			clear(best)
@@ -98,7 +101,8 @@ func (w *boxWalk) box(j int) {
 	if !some {
 		return
 	}
-	lo, hi := j*boxRows, min((j+1)*boxRows, len(w.rows))
+	lo := j * boxRows
+	hi := min((j+1)*boxRows, len(w.rows))
 	w.k.Columns(w.points.RowRange(0, len(w.of)), lo, hi, w.ks.View(0, len(w.of), 0, hi-lo))
 	rows := w.rows[lo:hi]
 	for r, i := range w.of {

@@ -27,13 +27,14 @@ func (h *heap) worst() float64 {
 
 // after says whether entry i comes after a row with this key and number.
 func (h *heap) after(i int, key float64, row int32) bool {
-	return h.keys[i] > key || h.keys[i] == key && h.rows[i] > row
+	return h.keys[i] > key || (h.keys[i] == key && h.rows[i] > row)
 }
 
 // offer keeps a row if it is among the m smallest so far.
 func (h *heap) offer(key float64, row int32) {
 	if n := len(h.keys); n < h.m {
-		h.keys, h.rows = append(h.keys, key), append(h.rows, row)
+		h.keys = append(h.keys, key)
+		h.rows = append(h.rows, row)
 		for n > 0 && h.after(n, h.keys[(n-1)/2], h.rows[(n-1)/2]) {
 			h.swap(n, (n-1)/2)
 			n = (n - 1) / 2
@@ -77,14 +78,17 @@ func (h *heap) empty(i int, rows []int32, keys []float64) {
 		h.down(n)
 	}
 	for k := range h.m {
-		row, key := int32(None), math.Inf(1)
+		row := int32(None)
+		key := math.Inf(1)
 		if k < len(h.rows) {
-			row, key = h.rows[k], h.keys[k]
+			row = h.rows[k]
+			key = h.keys[k]
 		}
 		rows[i*h.m+k] = row
 		if keys != nil {
 			keys[i*h.m+k] = key
 		}
 	}
-	h.keys, h.rows = h.keys[:0], h.rows[:0]
+	h.keys = h.keys[:0]
+	h.rows = h.rows[:0]
 }

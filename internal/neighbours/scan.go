@@ -28,7 +28,8 @@ const scanTask = 16
 func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64) {
 	linalg.Parallel((q.Rows+scanTask-1)/scanTask, func(t int) {
 		q.Check()
-		i0, i1 := t*scanTask, min((t+1)*scanTask, q.Rows)
+		i0 := t * scanTask
+		i1 := min((t+1)*scanTask, q.Rows)
 		ks := linalg.Borrow(i1-i0, s.x.Rows)
 		defer linalg.Return(ks)
 		if s.x.Rows > 0 {

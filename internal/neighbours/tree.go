@@ -42,7 +42,8 @@ func newTree(x matrix.Dense, inverse []float64) *tree {
 
 // ordered returns a tree without points, and the points in the order of the leaves.
 func ordered(x matrix.Dense, inverse []float64) (*tree, matrix.Dense) {
-	n, d := x.Rows, x.Cols
+	n := x.Rows
+	d := x.Cols
 	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, n), nodes: make([]node, nodesOf(n))}
 	for i := range n {
 		t.rows[i] = int32(i)
@@ -61,10 +62,12 @@ func nodesOf(n int) int { return 2*((n+leafRows-1)/leafRows) - 1 }
 func round(x matrix.Dense) []float64 {
 	centre := make([]float64, x.Cols)
 	for j := range centre {
-		least, greatest := x.At(0, j), x.At(0, j)
+		least := x.At(0, j)
+		greatest := x.At(0, j)
 		for i := range x.Rows {
 			v := x.At(i, j)
-			least, greatest = min(least, v), max(greatest, v)
+			least = min(least, v)
+			greatest = max(greatest, v)
 		}
 		_, exponent := math.Frexp(greatest - least)
 		if unit := math.Ldexp(1, exponent); unit > 0 {
@@ -97,7 +100,8 @@ func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 	n := &t.nodes[number]
 	*n = node{lo: lo, hi: hi, left: None, right: None}
 	box := t.boxes.Row(number)
-	least, greatest := box[:d], box[d:]
+	least := box[:d]
+	greatest := box[d:]
 	copy(least, scaled.Row(lo))
 	copy(greatest, least)
 	for i := lo; i < hi; i++ {
@@ -133,7 +137,8 @@ func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 	for hi--; lo < hi; {
 		pivot := scaled.At(lo+(hi-lo)/2, axis)
-		i, j := lo, hi
+		i := lo
+		j := hi
 		for i <= j {
 			for scaled.At(i, axis) < pivot {
 				i++
@@ -142,7 +147,8 @@ func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 				j--
 			}
 			if i <= j {
-				a, b := scaled.Row(i), scaled.Row(j)
+				a := scaled.Row(i)
+				b := scaled.Row(j)
 				for k, v := range a {
 					a[k], b[k] = b[k], v
 				}
@@ -180,7 +186,9 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 			w.heaps[r] = newHeap(m)
 		}
 		for p := 0; p < len(group); p += radial.Group {
-			w.group, w.of, w.leaves = p/radial.Group, group[p:min(p+radial.Group, len(group))], 0
+			w.group = p / radial.Group
+			w.of = group[p:min(p+radial.Group, len(group))]
+			w.leaves = 0
 			var none [radial.Group]float64
 			w.visit(0, none)
 			for r, i := range w.of {
@@ -195,10 +203,12 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 // alongside returns the numbers of the rows of q, in the order of the leaves that contain them. Points that are
 // searched for together then have neighbours in common.
 func (t *tree) alongside(q matrix.Dense) []int32 {
-	order, leaf := make([]int32, q.Rows), make([]int32, q.Rows)
+	order := make([]int32, q.Rows)
+	leaf := make([]int32, q.Rows)
 	for i := range order {
 		order[i] = int32(i)
-		row, number := q.Row(i), 0
+		row := q.Row(i)
+		number := 0
 		for n := t.nodes[0]; n.left != None; n = t.nodes[number] {
 			if number = n.left; (row[n.axis]-t.centre[n.axis])*t.inverse[n.axis] >= n.cut {
 				number = n.right
@@ -235,7 +245,7 @@ func (w *walk) visit(number int, away [radial.Group]float64) {
 		near[r] = away[r]*shy <= w.heaps[r].worst()
 		some = some || near[r]
 	}
-	if !some || w.most > 0 && w.leaves >= w.most {
+	if !some || (w.most > 0 && w.leaves >= w.most) {
 		return
 	}
 	n := &w.nodes[number]
@@ -243,8 +253,10 @@ func (w *walk) visit(number int, away [radial.Group]float64) {
 		w.leaf(n, near)
 		return
 	}
-	first, second := n.left, n.right
-	a, b := w.away(first, &near), w.away(second, &near)
+	first := n.left
+	second := n.right
+	a := w.away(first, &near)
+	b := w.away(second, &near)
 	var sumA, sumB float64
 	for r, near := range near {
 		if near {
@@ -264,7 +276,8 @@ func (w *walk) visit(number int, away [radial.Group]float64) {
 func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]float64) {
 	box := w.boxes.Row(number)
 	d := len(box) / 2
-	least, greatest := box[:d], box[d:][:d]
+	least := box[:d]
+	greatest := box[d:][:d]
 	for r, near := range near {
 		if !near {
 			sum[r] = math.Inf(1)

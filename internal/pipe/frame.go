@@ -122,7 +122,8 @@ func readAll(in io.Reader, size int64) ([]byte, error) {
 	const atOnce = 1 << 24
 	data := make([]byte, 0, min(size, atOnce))
 	for int64(len(data)) < size {
-		at, more := len(data), int(min(size-int64(len(data)), atOnce))
+		at := len(data)
+		more := int(min(size-int64(len(data)), atOnce))
 		data = append(data, make([]byte, more)...)
 		if _, err := io.ReadFull(in, data[at:]); err != nil {
 			return nil, io.ErrUnexpectedEOF
@@ -177,5 +178,6 @@ func (r *reply) add(name string, values []float64) {
 	for _, v := range values {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 	}
-	r.Names, r.data = append(r.Names, name), append(r.data, data)
+	r.Names = append(r.Names, name)
+	r.data = append(r.data, data)
 }

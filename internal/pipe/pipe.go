@@ -178,7 +178,9 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	case errors.As(err, &none):
 		f.Kind = "no-certificate"
 	case errors.As(err, &at):
-		f.Kind, f.Row, f.Column = "data", at.Row, at.Name
+		f.Kind = "data"
+		f.Row = at.Row
+		f.Column = at.Name
 	case errors.As(err, &columns), strings.HasPrefix(err.Error(), source+": "):
 		f.Kind = "data"
 	}
@@ -278,7 +280,9 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 		if err != nil {
 			return a, nil, nil, err
 		}
-		a.Options, params, complete = by.Options, by.Params, by.Complete
+		a.Options = by.Options
+		params = by.Params
+		complete = by.Complete
 	}
 	o := &a.Options.Data
 	if err := o.Reading.Check(); err != nil {
@@ -294,7 +298,8 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 	if table, err = read(*r); err == nil {
 		var targets []string
 		if targets, err = krigo.SplitTargets(o.Target, table.Names); err == nil && len(targets) > 1 {
-			o.Target, o.Beside = targets[0], targets
+			o.Target = targets[0]
+			o.Beside = targets
 		}
 	}
 	if err == nil && r.Op == "fit" {
@@ -406,14 +411,16 @@ func (s *server) keepTargets(all *krigo.Targets) (*reply, error) {
 	if err := all.Write(&file); err != nil {
 		return nil, err
 	}
-	answer, about := &reply{Names: []string{"file"}, data: [][]byte{file.Bytes()}}, []any{}
+	answer := &reply{Names: []string{"file"}, data: [][]byte{file.Bytes()}}
+	about := []any{}
 	for i, m := range all.Models {
 		one, err := s.kept(m)
 		if err != nil {
 			return nil, err
 		}
 		about = append(about, one.Result)
-		answer.Names, answer.data = append(answer.Names, fmt.Sprint("file", i)), append(answer.data, one.data[0])
+		answer.Names = append(answer.Names, fmt.Sprint("file", i))
+		answer.data = append(answer.data, one.data[0])
 	}
 	answer.Result = map[string]any{"targets": about, "together": all.Together, "sentence": all.Sentence()}
 	return answer, nil
@@ -482,9 +489,11 @@ func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) 
 		}
 		switch said = append(said, name); flag {
 		case "categorical":
-			o.Categorical, found = append(o.Categorical, name), true
+			o.Categorical = append(o.Categorical, name)
+			found = true
 		case "dates":
-			o.Reading.Dates, found = append(o.Reading.Dates, dataset.Dates{Column: name}), true
+			o.Reading.Dates = append(o.Reading.Dates, dataset.Dates{Column: name})
+			found = true
 		}
 	}
 	for _, name := range types.Categories {

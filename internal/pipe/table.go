@@ -24,7 +24,7 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 		return nil, fmt.Errorf("%w: its table has %d rows, %d names and %d types", errFrame, h.Rows, cols, len(h.Text))
 	}
 	next := func(size int) ([]byte, error) {
-		if len(r.data) == 0 || size >= 0 && len(r.data[0]) != size {
+		if len(r.data) == 0 || (size >= 0 && len(r.data[0]) != size) {
 			return nil, fmt.Errorf("%w: its buffers don't fit a table of %d rows", errFrame, h.Rows)
 		}
 		data := r.data[0]
@@ -32,7 +32,8 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 		return data, nil
 	}
 	t := of.New(source)
-	t.Names, t.Rows = h.Names, h.Rows
+	t.Names = h.Names
+	t.Rows = h.Rows
 	for j := range cols {
 		width := 8 * h.Rows
 		if h.Text[j] {
@@ -60,7 +61,8 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 		}
 		at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(data[8*i:])) }
 		for i := range h.Rows {
-			from, to := at(i), at(i+1)
+			from := at(i)
+			to := at(i + 1)
 			if from < 0 || to < from || to > int64(len(texts)) {
 				return nil, fmt.Errorf("%w: text %d of column %q lies outside its buffer", errFrame, i+1, h.Names[j])
 			}

@@ -29,7 +29,8 @@ var unit = sync.OnceValues(func() (x, w []float64) {
 func Panels(edges []float64, visit func(x, w float64)) {
 	x, w := unit()
 	for i := range len(edges) - 1 {
-		a, width := edges[i], edges[i+1]-edges[i]
+		a := edges[i]
+		width := edges[i+1] - edges[i]
 		for k, at := range x {
 			visit(a+at*width, w[k]*width)
 		}

@@ -9,15 +9,20 @@ func Width() int { return loops.vector }
 // Apply sets out ← out + op(k) v. op transposes if transpose is set, and k is a block of a covariance matrix. Each
 // row of out is summed in the order of v's rows.
 func Apply(transpose bool, k, v, out linalg.Matrix) {
-	rowStep, depthStep := k.Stride, 1
+	rowStep := k.Stride
+	depthStep := 1
 	if transpose {
-		rowStep, depthStep = 1, k.Stride
+		rowStep = 1
+		depthStep = k.Stride
 	}
 	rows := loops.rows
 	edge := linalg.Borrow(2*rows, max(v.Rows, out.Cols))
 	for i := 0; i < out.Rows; i += rows {
 		n := min(rows, out.Rows-i)
-		a, step, deep, dst := k.Data[i*rowStep:], rowStep, depthStep, out.RowRange(i, i+n)
+		a := k.Data[i*rowStep:]
+		step := rowStep
+		deep := depthStep
+		dst := out.RowRange(i, i+n)
 		if n < rows { // the last rows are computed as part of a whole block in other memory
 			whole := edge.RowRange(0, rows)
 			for r := range n {
@@ -25,7 +30,9 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 					whole.Row(r)[c] = a[r*rowStep+c*depthStep]
 				}
 			}
-			a, step, deep = whole.Data, whole.Stride, 1
+			a = whole.Data
+			step = whole.Stride
+			deep = 1
 			dst = edge.View(rows, 2*rows, 0, out.Cols)
 			for r := range n {
 				copy(dst.Row(r), out.Row(i+r))

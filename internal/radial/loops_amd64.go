@@ -14,8 +14,11 @@ func init() {
 		matern52ValueAVX2, rqValueAVX2}
 	in.pull = [...]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64){sePullAVX2, matern12PullAVX2,
 		matern32PullAVX2, matern52PullAVX2, rqPullAVX2}
-	in.bundleDistances, in.bundleMoments = bundleDistancesAVX2, bundleMomentsAVX2
-	in.effect, in.effectPull, in.effectMove = effectAVX2, effectPullAVX2, effectMoveAVX2
+	in.bundleDistances = bundleDistancesAVX2
+	in.bundleMoments = bundleMomentsAVX2
+	in.effect = effectAVX2
+	in.effectPull = effectPullAVX2
+	in.effectMove = effectMoveAVX2
 	levels[cpu.AVX2] = in
 	in = inner{width: 16, distances: distancesAVX512, moments: momentsAVX512, rows: 8, vector: 8}
 	in.apply = [...]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64,
@@ -25,8 +28,11 @@ func init() {
 		matern52ValueAVX512, rqValueAVX512}
 	in.pull = [...]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64){sePullAVX512, matern12PullAVX512,
 		matern32PullAVX512, matern52PullAVX512, rqPullAVX512}
-	in.bundleDistances, in.bundleMoments = bundleDistancesAVX512, bundleMomentsAVX512
-	in.effect, in.effectPull, in.effectMove = effectAVX512, effectPullAVX512, effectMoveAVX512
+	in.bundleDistances = bundleDistancesAVX512
+	in.bundleMoments = bundleMomentsAVX512
+	in.effect = effectAVX512
+	in.effectPull = effectPullAVX512
+	in.effectMove = effectMoveAVX512
 	levels[cpu.AVX512] = in
 	loops = levels[linalg.Level]
 

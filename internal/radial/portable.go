@@ -82,8 +82,12 @@ func distancesPortable(a, b *float64, dim, step, panels int, out *float64, strid
 		for r := range Group {
 			var s0, s1, s2, s3 float64
 			for t := 0; t+4 <= len(panel) && t+4 <= len(as); t += 4 {
-				v, x := panel[t:t+4:t+4], as[t+r]
-				d0, d1, d2, d3 := v[0]-x, v[1]-x, v[2]-x, v[3]-x
+				v := panel[t : t+4 : t+4]
+				x := as[t+r]
+				d0 := v[0] - x
+				d1 := v[1] - x
+				d2 := v[2] - x
+				d3 := v[3] - x
 				s0 += d0 * d0
 				s1 += d1 * d1
 				s2 += d2 * d2
@@ -99,14 +103,22 @@ func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
 	ws := unsafe.Slice(w, 4*panels)
 	as := unsafe.Slice(a, 16*fours-3)
 	bs := unsafe.Slice(b, (panels-1)*step+16*fours)
-	ms, ss := unsafe.Slice(m, 4*Lanes*fours), unsafe.Slice(s, 4*Lanes*fours)
+	ms := unsafe.Slice(m, 4*Lanes*fours)
+	ss := unsafe.Slice(s, 4*Lanes*fours)
 	for t := range 4 * fours {
 		var m0, m1, m2, m3, s0, s1, s2, s3 float64
 		x := as[4*t]
 		for p := range panels {
-			v, w := (*[4]float64)(bs[p*step+4*t:]), (*[4]float64)(ws[4*p:])
-			d0, d1, d2, d3 := x-v[0], x-v[1], x-v[2], x-v[3]
-			w0, w1, w2, w3 := w[0]*d0, w[1]*d1, w[2]*d2, w[3]*d3
+			v := (*[4]float64)(bs[p*step+4*t:])
+			w := (*[4]float64)(ws[4*p:])
+			d0 := x - v[0]
+			d1 := x - v[1]
+			d2 := x - v[2]
+			d3 := x - v[3]
+			w0 := w[0] * d0
+			w1 := w[1] * d1
+			w2 := w[2] * d2
+			w3 := w[3] * d3
 			m0 += w0
 			m1 += w1
 			m2 += w2
@@ -123,10 +135,12 @@ func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
 
 // applyPortable takes one row and four columns.
 func applyPortable(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int) {
-	as, vs := unsafe.Slice(a, (depth-1)*depthStep+1), unsafe.Slice(v, (depth-1)*vStride+4)
+	as := unsafe.Slice(a, (depth-1)*depthStep+1)
+	vs := unsafe.Slice(v, (depth-1)*vStride+4)
 	var s0, s1, s2, s3 float64
 	for k := range depth {
-		x, w := as[k*depthStep], vs[k*vStride:][:4:4]
+		x := as[k*depthStep]
+		w := vs[k*vStride:][:4:4]
 		s0 += x * w[0]
 		s1 += x * w[1]
 		s2 += x * w[2]
@@ -151,13 +165,20 @@ func bundleDistancesPortable(rows, dim int, y, x, u *float64) {
 	for j := range rows {
 		var s0, s1, s2, s3, s4, s5, s6, s7 float64
 		for t := 0; t < dim*linalg.Abreast; t += linalg.Abreast {
-			a, b := (*[linalg.Abreast]float64)(ys[t:]), (*[linalg.Abreast]float64)(xs[j*dim*linalg.Abreast+t:])
-			d0, d1, d2, d3 := a[0]-b[0], a[1]-b[1], a[2]-b[2], a[3]-b[3]
+			a := (*[linalg.Abreast]float64)(ys[t:])
+			b := (*[linalg.Abreast]float64)(xs[j*dim*linalg.Abreast+t:])
+			d0 := a[0] - b[0]
+			d1 := a[1] - b[1]
+			d2 := a[2] - b[2]
+			d3 := a[3] - b[3]
 			s0 += d0 * d0
 			s1 += d1 * d1
 			s2 += d2 * d2
 			s3 += d3 * d3
-			d4, d5, d6, d7 := a[4]-b[4], a[5]-b[5], a[6]-b[6], a[7]-b[7]
+			d4 := a[4] - b[4]
+			d5 := a[5] - b[5]
+			d6 := a[6] - b[6]
+			d7 := a[7] - b[7]
 			s4 += d4 * d4
 			s5 += d5 * d5
 			s6 += d6 * d6
@@ -169,11 +190,14 @@ func bundleDistancesPortable(rows, dim int, y, x, u *float64) {
 
 func bundleMomentsPortable(rows, dim int, w, y, x, sums *float64) {
 	ys, xs := unwrap(rows, dim, y, x)
-	ws, ss := unsafe.Slice(w, rows*linalg.Abreast), unsafe.Slice(sums, dim*linalg.Abreast)
+	ws := unsafe.Slice(w, rows*linalg.Abreast)
+	ss := unsafe.Slice(sums, dim*linalg.Abreast)
 	for t := 0; t < dim*linalg.Abreast; t += linalg.Abreast {
-		s, a := (*[linalg.Abreast]float64)(ss[t:]), (*[linalg.Abreast]float64)(ys[t:])
+		s := (*[linalg.Abreast]float64)(ss[t:])
+		a := (*[linalg.Abreast]float64)(ys[t:])
 		for j := range rows {
-			b, v := (*[linalg.Abreast]float64)(xs[j*dim*linalg.Abreast+t:]), (*[linalg.Abreast]float64)(ws[j*linalg.Abreast:])
+			b := (*[linalg.Abreast]float64)(xs[j*dim*linalg.Abreast+t:])
+			v := (*[linalg.Abreast]float64)(ws[j*linalg.Abreast:])
 			for l := range s {
 				d := a[l] - b[l]
 				s[l] += v[l] * d * d

@@ -45,7 +45,8 @@ func pack(x linalg.Matrix, centre, inverse []float64, width int, memory func(row
 	p.data = memory((x.Rows+width-1)/width, p.step)
 	clear(p.data.Data[max(0, p.data.Rows-1)*p.step:])
 	for i := range x.Rows {
-		row, dst := x.Row(i), p.data.Row(i / width)[i%width:]
+		row := x.Row(i)
+		dst := p.data.Row(i / width)[i%width:]
 		for t, v := range row {
 			dst[t*width] = (v - centre[t]) * inverse[t]
 		}

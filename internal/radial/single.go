@@ -93,7 +93,8 @@ func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 // column does what Apply does, for one column and one tile.
 func (m *singleMemory) column(rows int, v, out, x, both []float32, at int) {
 	if len(both) == 0 {
-		both, at = m.unused[:], 0
+		both = m.unused[:]
+		at = 0
 	}
 	for i := range rows {
 		m.sums = [16]float32{}
@@ -113,14 +114,19 @@ func (m *singleMemory) apply(rows, rowStep, depthStep int, v, out []float32, col
 	depth := len(v) / cols
 	for i := 0; i < rows; i += singles.rows {
 		n := min(singles.rows, rows-i)
-		a, row, deep, dst := m.tile[i*rowStep:], rowStep, depthStep, out[i*cols:]
+		a := m.tile[i*rowStep:]
+		row := rowStep
+		deep := depthStep
+		dst := out[i*cols:]
 		if n < singles.rows { // the last rows are copied to memory for singles.rows rows
 			for r := range n {
 				for c := range depth {
 					m.edge[r*depth+c] = a[r*rowStep+c*depthStep]
 				}
 			}
-			a, row, deep = m.edge[:], depth, 1
+			a = m.edge[:]
+			row = depth
+			deep = 1
 			dst = make([]float32, singles.rows*cols)
 			copy(dst, out[i*cols:][:n*cols])
 		}

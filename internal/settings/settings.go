@@ -144,7 +144,8 @@ func Merge(structs ...any) (all []Setting) {
 				}
 			}
 			if !s.Word() && (s.least != a.least || s.most != a.most) {
-				a.least, a.most = "", "" // each struct checks its own range
+				a.least = ""
+				a.most = "" // each struct checks its own range
 			}
 			a.Everyday = a.Everyday || s.Everyday
 		}
@@ -250,7 +251,8 @@ func Parse(to any, text string) (err error) {
 // fields returns the setting's fields in the struct to which v points: the field of the value, and the field of words
 // that replace it. The struct needn't have tags. A field that is missing is invalid.
 func (s Setting) fields(v any) (value, by reflect.Value) {
-	name, fields := strings.TrimSuffix(s.Field, "By"), reflect.ValueOf(v).Elem()
+	name := strings.TrimSuffix(s.Field, "By")
+	fields := reflect.ValueOf(v).Elem()
 	return fields.FieldByName(name), fields.FieldByName(name + "By")
 }
 
@@ -354,7 +356,8 @@ func (s Setting) ranged(x float64, v reflect.Value) []error {
 	}
 	most, below := strings.CutPrefix(s.most, "<")
 	least, above := strings.CutPrefix(s.least, ">")
-	from, to := s.end(least, -math.MaxFloat64), s.end(most, math.MaxFloat64)
+	from := s.end(least, -math.MaxFloat64)
+	to := s.end(most, math.MaxFloat64)
 	if x >= from && x <= to && !(above && x == from) && !(below && x == to) {
 		return nil
 	}

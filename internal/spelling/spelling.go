@@ -13,7 +13,8 @@ import (
 // distance, without regard to case, if at least half of it agrees. A name farther away would be a bad guess.
 func DidYouMean(name string, known []string) string {
 	const longest = 100 // a longer word is no typing error, and the distance takes quadratic time
-	best, least := "", -1
+	best := ""
+	least := -1
 	a := []rune(strings.ToLower(name))
 	for _, near := range known {
 		b := []rune(strings.ToLower(near))
@@ -21,7 +22,8 @@ func DidYouMean(name string, known []string) string {
 			continue
 		}
 		if d := editDistance(a, b); 2*d <= max(len(a), len(b)) && (least < 0 || d < least) {
-			best, least = near, d
+			best = near
+			least = d
 		}
 	}
 	if least < 0 {

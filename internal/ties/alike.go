@@ -57,10 +57,15 @@ func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 		}
 		return sum
 	}
-	n, g, b := float64(len(z)), float64(len(sizes)), between()
-	msb, msw, size := b/(g-1), (squares-b)/(n-g), (n-sumSizes/n)/(g-1)
+	n := float64(len(z))
+	g := float64(len(sizes))
+	b := between()
+	msb := b / (g - 1)
+	msw := (squares - b) / (n - g)
+	size := (n - sumSizes/n) / (g - 1)
 	icc = (msb - msw) / (msb + (size-1)*msw)
-	above, done := 1, 1
+	above := 1
+	done := 1
 	for ; done <= mostShuffled && above <= enoughAbove; done++ {
 		rng.Shuffle(len(z), func(i, j int) { z[i], z[j] = z[j], z[i] })
 		if between() >= b {

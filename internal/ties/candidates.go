@@ -80,7 +80,8 @@ func (c *column) needed() bool {
 
 // inputsOf returns the inputs that each column of the table becomes.
 func inputsOf(d *dataset.Data) map[int][]int {
-	inputs, at := map[int][]int{}, 0
+	inputs := map[int][]int{}
+	at := 0
 	for k, j := range d.Columns() {
 		width := 1
 		if d.Encoding.Categorical(k) {
@@ -107,7 +108,8 @@ func (c *column) level(text bool, rows []int) {
 		c.rising = c.rising && v-c.numbers[0] == float64(rows[i]-rows[0])
 	}
 	if !c.needed() {
-		c.values, c.numbers = nil, nil
+		c.values = nil
+		c.numbers = nil
 		return
 	}
 	c.of = make([]int, len(rows))
@@ -155,10 +157,13 @@ func labels(columns []column, rows []int) (all []Candidate) {
 // sortedBy says whether the rows of each unit follow one another in the file. A unit may have at most two stretches on
 // average, and the file at most half as many stretches as in random order.
 func sortedBy(c column, rows []int) bool {
-	runs, last, ofUnit := 0, -1, make([]float64, c.levels)
+	runs := 0
+	last := -1
+	ofUnit := make([]float64, c.levels)
 	for _, i := range inFile(rows) {
 		if c.of[i] != last {
-			runs, last = runs+1, c.of[i]
+			runs = runs + 1
+			last = c.of[i]
 		}
 		if last >= 0 {
 			ofUnit[last]++
@@ -184,10 +189,12 @@ func inFile(rows []int) []int {
 func nests(c column, columns []column) bool {
 	for _, other := range columns {
 		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 || other.levels > c.levels ||
-			other.levels == c.levels && len(c.inputs) > 0 {
+			(other.levels == c.levels && len(c.inputs) > 0) {
 			continue
 		}
-		first, several, same := make([]int, c.levels), make([]bool, c.levels), slices.Repeat([]bool{true}, c.levels)
+		first := make([]int, c.levels)
+		several := make([]bool, c.levels)
+		same := slices.Repeat([]bool{true}, c.levels)
 		for i, u := range c.of {
 			if u < 0 {
 				continue
@@ -305,11 +312,13 @@ func space(columns []column) (all []Candidate) {
 		find := func(name string) int {
 			return slices.IndexFunc(columns, func(c column) bool { return strings.EqualFold(c.name, name) && c.levels > 1 })
 		}
-		i, j := find(names[0]), find(names[1])
+		i := find(names[0])
+		j := find(names[1])
 		if i < 0 || j < 0 {
 			continue
 		}
-		a, b := columns[i], columns[j]
+		a := columns[i]
+		b := columns[j]
 		wide := max(a.values[a.levels-1]-a.values[0], b.values[b.levels-1]-b.values[0])
 		for _, cells := range []float64{32, 16, 8, 4} {
 			size := wide / cells
@@ -336,7 +345,9 @@ const (
 // also near one another along a line of any direction, so that only neighbours along a random line are compared.
 func copies(x matrix.Dense, y []float64) []Candidate {
 	rng := rand.New(rand.NewPCG(0, 0x636f706965730000))
-	along, order, of := slices.Clone(y), make([]int, x.Rows), make([]int, x.Rows)
+	along := slices.Clone(y)
+	order := make([]int, x.Rows)
+	of := make([]int, x.Rows)
 	reach := copied
 	for j := range x.Cols {
 		weight := rng.NormFloat64()
@@ -349,7 +360,8 @@ func copies(x matrix.Dense, y []float64) []Candidate {
 		order[i], of[i] = i, -1
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(along[a], along[b]) })
-	n, rows := 0, 0
+	n := 0
+	rows := 0
 	for k, a := range order {
 		for _, b := range order[k+1 : min(k+1+mostNear, len(order))] {
 			if along[b]-along[a] > reach {

@@ -77,12 +77,12 @@ func (t Tie) ties(sure bool) bool {
 	case t.Kind == Copies:
 		return apart(leastCopies)
 	case t.Kind == Column && len(t.Inputs) > 0:
-		return !t.measures() && (sure || apart(leastApart) || t.Nests && apart(leastNested))
+		return !t.measures() && (sure || apart(leastApart) || (t.Nests && apart(leastNested)))
 	case t.Kind == Column:
-		return sure || t.Nests && apart(leastApart)
+		return sure || (t.Nests && apart(leastApart))
 	case t.Kind == Setting:
 		// On a grid a bend of the function looks like effects of settings, but then new settings are predicted as well.
-		return sure && (!t.Chance && t.Units >= manySettings || t.Apart >= leastApart)
+		return sure && ((!t.Chance && t.Units >= manySettings) || t.Apart >= leastApart)
 	case t.Kind != Pair && len(t.Inputs) > 0:
 		return sure && apart(leastBlocks)
 	}
@@ -120,8 +120,8 @@ func finest(found []Tie) (left []Tie) {
 			return t.Kind == Order
 		}
 		if slices.ContainsFunc(columns, func(u Tie) bool { return !slices.Equal(t.Names, u.Names) && follows(u) }) ||
-			t.Kind == Place && slices.ContainsFunc(found[:i], t.sameKind) ||
-			t.Kind != Column && t.Kind != Place && slices.ContainsFunc(found[i+1:], t.sameKind) {
+			(t.Kind == Place && slices.ContainsFunc(found[:i], t.sameKind)) ||
+			(t.Kind != Column && t.Kind != Place && slices.ContainsFunc(found[i+1:], t.sameKind)) {
 			continue
 		}
 		left = append(left, t)

@@ -103,7 +103,8 @@ func sample(members [][]int, rng *rand.Rand) [][]int {
 
 // places returns the units with their rows renumbered: row numbers count from 0, unit by unit.
 func places(members [][]int) [][]int {
-	to, n := make([][]int, len(members)), 0
+	to := make([][]int, len(members))
+	n := 0
 	for u, rows := range members {
 		for range rows {
 			to[u] = append(to[u], n)
@@ -180,8 +181,10 @@ func first(members [][]int, most int) [][]int {
 
 // only returns g restricted to the rows of the given units, in their order, and the unit of each of these rows.
 func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
-	rows, of := slices.Concat(members...), []int(nil)
-	x, y := linalg.New(len(rows), g.X.Cols).Until(g.X.Context()), make([]float64, len(rows))
+	rows := slices.Concat(members...)
+	of := []int(nil)
+	x := linalg.New(len(rows), g.X.Cols).Until(g.X.Context())
+	y := make([]float64, len(rows))
 	for i, row := range rows {
 		copy(x.Row(i), g.X.Row(row))
 		y[i] = g.Y[row]
@@ -191,14 +194,16 @@ func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 			of = append(of, u)
 		}
 	}
-	g.X, g.Y = x, y
+	g.X = x
+	g.Y = y
 	return g, of
 }
 
 // withoutInputs fits a model without t.Inputs, which doesn't know the unit. It measures how alike this model's errors
 // are within a unit (Alike), and compares its errors on left-out units with the full model's (Unordered).
 func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart []float64, rng *rand.Rand) error {
-	of, g := t.Of, l.Given
+	of := t.Of
+	g := l.Given
 	if g.X.Rows > mostExact { // use the sample alone
 		members = first(members, mostBlind)
 		g, of = only(g, members)
@@ -245,7 +250,8 @@ func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.R
 	for u, rows := range members {
 		rows = slices.Clone(rows)
 		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		first, members[u] = append(first, rows[:1]), rows[1:]
+		first = append(first, rows[:1])
+		members[u] = rows[1:]
 	}
 	own, _ := only(l.Given, first)
 	g, err := l.Fit(ctx, own.X, own.Y)
@@ -261,7 +267,8 @@ func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.R
 		return err
 	}
 	rest, of := only(l.Given, members)
-	mean, variance := make([]float64, len(of)), make([]float64, len(of))
+	mean := make([]float64, len(of))
+	variance := make([]float64, len(of))
 	q.Noisy(rest.X, g.Noise, mean, variance)
 	errors, sd := p.alone(linalg.UpTo(len(first)))
 	more := make([]float64, len(first))

@@ -30,7 +30,8 @@ func newPredictor(g posterior.Given) (predictor, error) {
 		return &nearest{g, residuals, neighbours.About(g.Kernel, g.Theta, g.X)}, nil
 	}
 	n := g.X.Rows
-	c, inverse := g.X.Like(n, n), g.X.Like(n, n)
+	c := g.X.Like(n, n)
+	inverse := g.X.Like(n, n)
 	kernel.At(g.Kernel, g.Theta).FillSymmetric(g.X, c)
 	c.AddDiagonal(g.Noise)
 	if err := linalg.Cholesky(c); err != nil {
@@ -53,7 +54,8 @@ type exact struct {
 }
 
 func (e *exact) alone(rows []int) (errors, sd []float64) {
-	errors, sd = make([]float64, len(rows)), make([]float64, len(rows))
+	errors = make([]float64, len(rows))
+	sd = make([]float64, len(rows))
 	for i, row := range rows {
 		d := e.inverse.At(row, row)
 		errors[i], sd[i] = e.weights[row]/d, math.Sqrt(1/d)
@@ -70,7 +72,8 @@ func (e *exact) apart(rows, of []int) []float64 {
 	members := units(of)
 	linalg.Parallel(len(members), func(u int) {
 		g := members[u]
-		block, x := linalg.Borrow(len(g), len(g)), make([]float64, len(g))
+		block := linalg.Borrow(len(g), len(g))
+		x := make([]float64, len(g))
 		defer linalg.Return(block)
 		for i, row := range g {
 			x[i] = e.weights[row]
@@ -118,7 +121,8 @@ func (n *nearest) apart(rows, of []int) []float64 {
 
 // from predicts each row from its nearestRows entries of near.
 func (n *nearest) from(rows []int, near []int32) (errors, sd []float64) {
-	errors, sd = make([]float64, len(rows)), make([]float64, len(rows))
+	errors = make([]float64, len(rows))
+	sd = make([]float64, len(rows))
 	linalg.Parallel(len(rows), func(i int) {
 		m := 0
 		x := linalg.Borrow(nearestRows+1, n.X.Cols)

@@ -78,7 +78,7 @@ func butOne(set []column) [][]column {
 // add adds a candidate, unless another candidate has the same units, or too few rows have a setting in common with
 // others.
 func add(all []Candidate, set []column, of []int, size float64, least int) []Candidate {
-	if len(set) == 0 || len(set) == 1 && set[0].label {
+	if len(set) == 0 || (len(set) == 1 && set[0].label) {
 		return all
 	}
 	c := Candidate{Kind: Setting, Size: size, Of: slices.Repeat([]int{-1}, len(of)), Chance: byChance(set)}
@@ -179,8 +179,10 @@ func linked(set []column, x matrix.Dense) (of []int, size float64) {
 	for _, c := range set {
 		inputs = append(inputs, c.inputs...)
 	}
-	near, to := slices.Repeat([]float64{math.Inf(1)}, x.Rows), make([]int, x.Rows)
-	order, logs := make([]int, 0, x.Rows), make([]float64, 0, x.Rows)
+	near := slices.Repeat([]float64{math.Inf(1)}, x.Rows)
+	to := make([]int, x.Rows)
+	order := make([]int, 0, x.Rows)
+	logs := make([]float64, 0, x.Rows)
 	for at := 0; ; {
 		near[at] = -1
 		order = append(order, at)
@@ -236,11 +238,14 @@ func parted(values []float64) (limit, gap float64) {
 	best := 0.
 	for i, v := range values[:max(0, n-1)] {
 		left += v
-		a, b := float64(i+1), float64(n-i-1)
+		a := float64(i + 1)
+		b := float64(n - i - 1)
 		apart := (sum-left)/b - left/a
 		if between := a * b / float64(n) * apart * apart; between > best && values[i+1] > v {
 			within := math.Max(squares-sum*sum/float64(n)-between, 1e-12)
-			best, limit, gap = between, (v+values[i+1])/2, apart/math.Sqrt(within/float64(n))
+			best = between
+			limit = (v + values[i+1]) / 2
+			gap = apart / math.Sqrt(within/float64(n))
 		}
 	}
 	return limit, gap

@@ -22,7 +22,8 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 		t.Fatalf("%d parameters given, the kernel has %d", len(theta), len(k.Params()))
 	}
 	rng := rand.New(rand.NewPCG(11, 13))
-	a, b := points(rng, 9, dim), points(rng, 7, dim)
+	a := points(rng, 9, dim)
+	b := points(rng, 7, dim)
 	copy(b.Row(2), a.Row(4)) // makes two points coincide
 	cov := func(th []float64, a, b matrix.Dense) matrix.Dense {
 		out := matrix.New(a.Rows, b.Rows)
@@ -67,7 +68,8 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dTheta, dA := make([]float64, len(theta)), matrix.New(9, dim)
+			dTheta := make([]float64, len(theta))
+			dA := matrix.New(9, dim)
 			c.pull(dTheta, dA)
 			for p := range theta {
 				want := difference(func(h float64) float64 {
@@ -121,7 +123,8 @@ func symmetricPull(t *testing.T, k kernel.Kernel, theta []float64, rng *rand.Ran
 	sym := matrix.New(200, 200)
 	linalg.SyrkLower(false, 1, points(rng, 200, 5), 0, sym)
 	linalg.MirrorLower(sym)
-	want, got := make([]float64, len(theta)), make([]float64, len(theta))
+	want := make([]float64, len(theta))
+	got := make([]float64, len(theta))
 	kernel.At(k, theta).Pull(big, big, kernel.Adjoint{K: sym, Gradient: kernel.Gradient{Theta: want}})
 	kernel.At(k, theta).PullSymmetric(big, sym, got)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))

@@ -49,7 +49,8 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 			}
 			rng := rand.New(rand.NewPCG(17, 19))
 			const n = 23
-			x, y := matrix.New(n, 2), make([]float64, n)
+			x := matrix.New(n, 2)
+			y := make([]float64, n)
 			for i := range y {
 				x.Row(i)[0], x.Row(i)[1] = 2*rng.NormFloat64(), 2*rng.NormFloat64()
 				y[i] = math.Sin(x.At(i, 0)) + 0.3*rng.NormFloat64()
@@ -91,7 +92,8 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 			}
 
 			perm := rng.Perm(n)
-			px, py := matrix.New(n, 2), slices.Clone(y)
+			px := matrix.New(n, 2)
+			py := slices.Clone(y)
 			for i, j := range perm {
 				copy(px.Row(i), x.Row(j))
 				py[i] = y[j]
