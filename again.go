@@ -15,10 +15,11 @@ import (
 
 // How a model is fitted again: the same model (Refit), or its sibling on all rows (Deliver).
 
-// Refit fits a model again with the options of its fit, from the data of its fit. differs says what came out
-// differently. It is "" if all bits are the same, apart from the time that training took. No other check can show
-// that the posterior, and the parameters of an informed prior, are what the options make of the rows. Another kind of
-// processor or another version may give other bits although nothing is wrong.
+// Refit fits a model again with the options of its fit, from the data of its fit.
+// differs says what came out differently. It is "" if all bits are the same, apart from the time
+// that training took. No other check can show that the posterior, and the parameters of an informed
+// prior, are what the options make of the rows.
+// Another kind of processor or another version may give other bits although nothing is wrong.
 func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(Event)) (again *Model, differs string,
 	err error) {
 	if m.Fitted == nil {
@@ -30,7 +31,8 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 		return nil, "", err
 	}
 	o.Run.Progress = progress
-	// When the model was fitted, dates may have been numbers. In this table they may be text, in another form.
+	// When the model was fitted, dates may have been numbers.
+	// In this table they may be text, in another form.
 	table, err = m.Kinds.Spread(table.ReadAs(m.Reading))
 	if err != nil {
 		return nil, "", err
@@ -76,12 +78,14 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 	return again, differs, err
 }
 
-// Deliver trains a certified model's sibling from the data of the model. The sibling trains on all rows except test
-// rows, so also on the certified rows. The evidence of a full GP is trained again from the start, and kernels are tried
-// again. Other methods keep the model's kernel and start where its training ended. A method on batches keeps the
-// parameters that training ended with. No row is left to certify the sibling, and its CertificateReason says which
-// model is certified. Deliver uses Data.Test and Run's Progress, Save and Resume of with. All other options are the
-// model's.
+// Deliver trains a certified model's sibling from the data of the model.
+// The sibling trains on all rows except test rows, so also on the certified rows.
+// The evidence of a full GP is trained again from the start, and kernels are tried again.
+// Other methods keep the model's kernel and start where its training ended.
+// A method on batches keeps the parameters that training ended with.
+// No row is left to certify the sibling, and its CertificateReason says which model is certified.
+// Deliver uses Data.Test and Run's Progress, Save and Resume of with.
+// All other options are the model's.
 func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options) (sibling *Model, err error) {
 	defer matrix.Ended(&err)
 	begun := time.Now()
@@ -128,9 +132,9 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	}
 	var t trained
 	if p.choice.OnBatches() && !p.sparse() {
-		// Training again on batches would add steps rather than rows, so the sibling keeps the certified model's
-		// parameters. On public sets, parameters from seven rows in eight predict from all rows as well as parameters
-		// trained further, or better.
+		// Training again on batches would add steps rather than rows, so the sibling keeps the
+		// certified model's parameters. On public sets, parameters from seven rows in eight predict
+		// from all rows as well as parameters trained further, or better.
 		t, err = p.atInit(ctx, c)
 	} else {
 		p, t, err = p.optimum(ctx, c)
@@ -163,7 +167,8 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	return wrap(all, d.score(all))
 }
 
-// undealt returns the same rows with the same scaling and no certified row: every row except test rows may train.
+// undealt returns the same rows with the same scaling and no certified row:
+// every row except test rows may train.
 func (d *dealt) undealt() *dealt {
 	all := *d
 	all.roles.Of = slices.Clone(d.roles.Of)

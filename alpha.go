@@ -13,8 +13,9 @@ import (
 // folds is the number of parts into which the rows are cut.
 const folds = 3
 
-// crossValidate returns the plan with a fixed α. It chooses the α with the smallest mean squared error of predictions
-// for left-out rows, summed over folds. α shapes only Q, so the certificate pays nothing for the choice.
+// crossValidate returns the plan with a fixed α.
+// It chooses the α with the smallest mean squared error of predictions for left-out rows, summed
+// over folds. α shapes only Q, so the certificate pays nothing for the choice.
 func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error) {
 	n := p.n
 	order := rand.New(rand.NewPCG(p.options.Run.Seed, 0x666f6c64)).Perm(n)
@@ -51,7 +52,8 @@ func (p *plan) at(alpha float64, rows share) *plan {
 	return &with
 }
 
-// without trains on the given rows with a fixed α, and returns the errors of its predictions for the left-out rows.
+// without trains on the given rows with a fixed α, and returns the errors of its predictions for
+// the left-out rows.
 func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64,
 	error) {
 	part := p.at(alpha, p.choose(rows))

@@ -16,7 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// How a model is compared with the options that it says it was fitted with, and with what its prior rows give.
+// How a model is compared with the options that it says it was fitted with, and with what its prior
+// rows give.
 
 // asked returns the options with which a model was fitted, as its file says them.
 func asked(m *model.Model) (o Options, err error) {
@@ -26,7 +27,8 @@ func asked(m *model.Model) (o Options, err error) {
 	if _, known := method.Find(o.Method.Name); !known {
 		return o, fmt.Errorf("the model was fitted by %q, a method that this program doesn't have", o.Method.Name)
 	}
-	o.Method = o.Method.FromFile().WithDefaults() // a model that is older than an option was fitted without it
+	// a model that is older than an option was fitted without it
+	o.Method = o.Method.FromFile().WithDefaults()
 	o.kept = true
 	return o, o.check(false)
 }
@@ -38,8 +40,9 @@ func decode(text []byte) (o Options, err error) {
 	return o, decoder.Decode(&o)
 }
 
-// translated returns the text of a file's options as this version writes them (see method.Choice.FromFile). A text
-// that no version wrote stays as it is, for example if it has a field twice.
+// translated returns the text of a file's options as this version writes them (see
+// method.Choice.FromFile). A text that no version wrote stays as it is, for example if it has a
+// field twice.
 func translated(text json.RawMessage) []byte {
 	said := compact(text)
 	o, err := decode(said)
@@ -63,8 +66,9 @@ func compact(text json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// checkAsked checks that a model fits the options that it says it was fitted with: above all the certificate's terms,
-// for a table with these columns. The fitter vouches for both the model and the options, so they must at least agree.
+// checkAsked checks that a model fits the options that it says it was fitted with:
+// above all the certificate's terms, for a table with these columns.
+// The fitter vouches for both the model and the options, so they must at least agree.
 func checkAsked(m *model.Model, columns []string) error {
 	if m.Fitted == nil {
 		if m.Split != model.ByPosition {
@@ -158,7 +162,8 @@ func (k Kernel) sameWays(m *model.Model) bool {
 	})
 }
 
-// otherTransform says whether the model has another transform of the target than the options ask for.
+// otherTransform says whether the model has another transform of the target than the options ask
+// for.
 func (d Data) otherTransform(t *dataset.Transform) bool {
 	if t == nil {
 		return cmp.Or(d.Transform, noTransform) != noTransform
@@ -166,7 +171,8 @@ func (d Data) otherTransform(t *dataset.Transform) bool {
 	return (t.Name != d.Transform && d.Transform != autoTransform) || t.Estimate != cmp.Or(d.Estimate, dataset.Mean)
 }
 
-// otherInputs says how a model's inputs differ from the inputs that these options choose among columns, or "".
+// otherInputs says how a model's inputs differ from the inputs that these options choose among
+// columns, or "".
 func (d Data) otherInputs(m *model.Model, columns []string) string {
 	has := m.Inputs
 	missing := dataset.Refuse
@@ -196,18 +202,19 @@ func (d Data) otherInputs(m *model.Model, columns []string) string {
 	return ""
 }
 
-// A posterior from another kind of processor is at most this far from the stored posterior, in standard deviations of
-// the target. The largest difference seen was 5e-6, for targets without noise. Rounding can't explain a difference
-// above followsAtMost, so checkDerived returns an error for such a difference. Between the two limits checkDerived
-// returns false and no error.
+// A posterior from another kind of processor is at most this far from the stored posterior, in
+// standard deviations of the target. The largest difference seen was 5e-6, for targets without
+// noise. Rounding can't explain a difference above followsAtMost, so checkDerived returns an error
+// for such a difference. Between the two limits checkDerived returns false and no error.
 const (
 	follows       = 1e-5
 	followsAtMost = 1e-3
 )
 
-// checkDerived computes an informed prior's weights and covariance again, if its method computes them in closed form.
-// It needs the prior's parameters, inducing inputs and noise variance, and the prior rows. It returns an error if the
-// results differ. derived says that they agree.
+// checkDerived computes an informed prior's weights and covariance again, if its method computes
+// them in closed form.
+// It needs the prior's parameters, inducing inputs and noise variance, and the prior rows.
+// It returns an error if the results differ. derived says that they agree.
 func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 	q := m.Trained()
 	if !m.Terms.Informed || q.Inducing() == 0 || m.Posterior.Support.Rows > 0 || m.Fitted == nil {

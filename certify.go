@@ -18,24 +18,28 @@ import (
 // Recertification is Certify's result.
 type Recertification struct {
 	Certificate *pacbayes.Certificate `json:"certificate"`
-	// Context has the figures beside the certificate, with the curves of simple predictors. It is nil for another ε.
+	// Context has the figures beside the certificate, with the curves of simple predictors.
+	// It is nil for another ε.
 	Context *model.Context `json:"-"`
-	// Matches says that Certify recomputed the model's certificate, and the figures beside it, with the same result.
+	// Matches says that Certify recomputed the model's certificate, and the figures beside it, with
+	// the same result.
 	Matches bool `json:"matches"`
 	// Valid says that the certificate is a guarantee, if the claims of OnWord are true.
 	Valid bool `json:"valid"`
-	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options. Then only
-	// one thing rests on the fitter's word: that the options were chosen beforehand. No program can check this.
+	// IndependentlyChecked says that the certificate was recomputed from the data, the model and
+	// its options. Then only one thing rests on the fitter's word:
+	// that the options were chosen beforehand. No program can check this.
 	IndependentlyChecked bool          `json:"independently_checked"`
 	Checked              []model.Claim `json:"checked,omitempty"`
 	OnWord               []model.Claim `json:"on_the_fitters_word,omitempty"`
-	// Differs says what in the model differs. It is "" if all was recomputed, or if another ε was asked for.
+	// Differs says what in the model differs. It is "" if all was recomputed, or if another ε was
+	// asked for.
 	Differs string `json:"-"`
 	// Notice has the words of Findings, which say that rows may depend on their order.
 	Notice   string         `json:"notice,omitempty"`
 	Findings []finding.Told `json:"findings,omitempty"`
-	// Refitted says that fitting again gave the same bits (see Refit). If it is false, RefitSeconds is the time that
-	// training took, as the file says.
+	// Refitted says that fitting again gave the same bits (see Refit).
+	// If it is false, RefitSeconds is the time that training took, as the file says.
 	Refitted     bool    `json:"refitted,omitempty"`
 	RefitSeconds float64 `json:"refit_seconds,omitempty"`
 	// Declared says that Certify was given the declaration of the fit (see CertifyOptions).
@@ -57,7 +61,8 @@ func (r *Recertification) list() {
 		func(c model.Claim) bool { return c.Rests && !c.Beforehand })
 }
 
-// Headline says in words whether the certificate was reproduced. It is "" if another ε was asked for.
+// Headline says in words whether the certificate was reproduced.
+// It is "" if another ε was asked for.
 func (r *Recertification) Headline() string {
 	switch {
 	case r.IndependentlyChecked:
@@ -73,8 +78,9 @@ func (r *Recertification) Headline() string {
 	return ""
 }
 
-// Shift bounds the mean's loss on rows of another source. The relative entropy KL(other ‖ this) of the other source
-// to this source is at most Rho nats a row (see pacbayes.Shifted).
+// Shift bounds the mean's loss on rows of another source.
+// The relative entropy KL(other ‖ this) of the other source to this source is at most Rho nats a
+// row (see pacbayes.Shifted).
 type Shift struct {
 	Rho       float64 `json:"rho"`
 	MeanBound float64 `json:"mean_bound"`
@@ -104,18 +110,20 @@ func shift(rho, bound float64) (*Shift, error) {
 
 // CertifyOptions say what Certify computes beside the declared certificate.
 type CertifyOptions struct {
-	// Epsilon, if not 0, replaces the declared half-width, in standard deviations of the target. The number is then a
-	// heuristic, because the half-width was chosen after the rows were seen. If the certificate has a curve, the
-	// number is a bound, because the curve bounds every half-width.
+	// Epsilon, if not 0, replaces the declared half-width, in standard deviations of the target.
+	// The number is then a heuristic, because the half-width was chosen after the rows were seen.
+	// If the certificate has a curve, the number is a bound, because the curve bounds every
+	// half-width.
 	Epsilon float64
-	// Declaration, if not nil, is the declaration of the fit (see Declare). Certify fails if the model was fitted
-	// with another declaration, or if the declaration differs from what Declare writes.
+	// Declaration, if not nil, is the declaration of the fit (see Declare).
+	// Certify fails if the model was fitted with another declaration, or if the declaration differs
+	// from what Declare writes.
 	Declaration []byte
 }
 
-// Certify recomputes a model's certificate from the model's parameters and the data of its fit. It also recomputes the
-// figures beside it: observation noise, conformal intervals, test figures, ranges. It returns a *NoCertificate error
-// for a model without a certificate.
+// Certify recomputes a model's certificate from the model's parameters and the data of its fit.
+// It also recomputes the figures beside it: observation noise, conformal intervals, test figures,
+// ranges. It returns a *NoCertificate error for a model without a certificate.
 func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOptions) (found *Recertification,
 	err error) {
 	defer matrix.Ended(&err)
@@ -212,39 +220,50 @@ type Fresh struct {
 	Groups int `json:"groups,omitempty"` // number of groups, if risks are risks of groups
 	// Repeats counts rows that equal another fresh row, or a row of the model's data.
 	Repeats int `json:"repeats,omitempty"`
-	// Seen counts fresh rows that equal a row of the model's data. The bounds hold only if they are other
-	// observations.
-	Seen       int `json:"seen,omitempty"`
-	SeenGroups int `json:"seen_groups,omitempty"` // groups that occur in the model's data, and so aren't new
-	// Dropped counts further rows that equal a fresh row in every cell, if the model's reading leaves such rows out.
+	// Seen counts fresh rows that equal a row of the model's data.
+	// The bounds hold only if they are other observations.
+	Seen int `json:"seen,omitempty"`
+	// groups that occur in the model's data, and so aren't new
+	SeenGroups int `json:"seen_groups,omitempty"`
+	// Dropped counts further rows that equal a fresh row in every cell, if the model's reading
+	// leaves such rows out.
 	Dropped int `json:"dropped,omitempty"`
 	// Untargeted counts further rows without a target.
-	Untargeted   int           `json:"without_target,omitempty"`
-	Limits       int           `json:"limits,omitempty"` // rows whose targets are known as limits alone
-	Delta        float64       `json:"delta"`            // each of the two bounds fails with probability at most Delta
-	Loss         pacbayes.Kind `json:"loss"`
-	Epsilon      float64       `json:"epsilon"`                 // ε and its two forms are as in Certificate
-	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
-	EpsilonRaw   float64       `json:"epsilon_raw"`             //
-	GibbsRisk    float64       `json:"gibbs_risk"`              // mean loss of a random draw on the fresh rows
-	Bound        float64       `json:"bound"`                   // bound on the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
-	MeanRisk     float64       `json:"mean_risk"`               // mean loss of the posterior mean
-	MeanBound    float64       `json:"mean_bound"`              // exact binomial for 0/1 losses, else kl⁻¹
+	Untargeted int `json:"without_target,omitempty"`
+	// rows whose targets are known as limits alone
+	Limits int `json:"limits,omitempty"`
+	// each of the two bounds fails with probability at most Delta
+	Delta float64       `json:"delta"`
+	Loss  pacbayes.Kind `json:"loss"`
+	// ε and its two forms are as in Certificate
+	Epsilon      float64 `json:"epsilon"`
+	EpsilonAbove float64 `json:"epsilon_above,omitempty"` //
+	EpsilonRaw   float64 `json:"epsilon_raw"`             //
+	// mean loss of a random draw on the fresh rows
+	GibbsRisk float64 `json:"gibbs_risk"`
+	// bound on the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
+	Bound    float64 `json:"bound"`
+	MeanRisk float64 `json:"mean_risk"` // mean loss of the posterior mean
+	// exact binomial for 0/1 losses, else kl⁻¹
+	MeanBound float64 `json:"mean_bound"`
 
 	// AtAnyTime sets Anytime, and ShiftTo sets Shift.
 	Anytime *Anytime `json:"anytime,omitempty"`
 	Shift   *Shift   `json:"shift,omitempty"`
 
-	// Contradicts says what in the model's certificate these rows contradict. It is nil if they contradict nothing.
+	// Contradicts says what in the model's certificate these rows contradict.
+	// It is nil if they contradict nothing.
 	Contradicts *Contradiction `json:"contradicts,omitempty"`
 
-	// complete returns the risk on groups that are known to be complete. It is nil if rows are counted.
+	// complete returns the risk on groups that are known to be complete.
+	// It is nil if rows are counted.
 	complete func() (risk float64, groups int, err error)
 }
 
-// Anytime bounds the mean's loss from both sides, by the first n fresh rows, for every n at once. With probability at
-// least 1 − δ the loss is within the bounds for all n, however many rows come and whenever one looks (see
-// pacbayes.Anytime). If groups are counted, only complete groups count, since more rows would change the loss of an
+// Anytime bounds the mean's loss from both sides, by the first n fresh rows, for every n at once.
+// With probability at least 1 − δ the loss is within the bounds for all n, however many rows come
+// and whenever one looks (see pacbayes.Anytime).
+// If groups are counted, only complete groups count, since more rows would change the loss of an
 // unfinished group.
 type Anytime struct {
 	Groups  int     `json:"groups,omitempty"` // complete groups
@@ -252,8 +271,9 @@ type Anytime struct {
 	AtMost  float64 `json:"at_most"`
 }
 
-// AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group follows
-// its rows in the table. AtAnyTime refuses a table in which further rows of a complete group follow.
+// AtAnyTime adds the bounds that hold at every number of rows.
+// A group is complete once a row of another group follows its rows in the table.
+// AtAnyTime refuses a table in which further rows of a complete group follow.
 func (f *Fresh) AtAnyTime() (err error) {
 	risk := f.MeanRisk
 	n := f.Rows
@@ -292,9 +312,10 @@ func completeRows(d *dataset.Data, rows, group []int) ([]int, error) {
 	return rows[:last], nil
 }
 
-// Contradiction is evidence against a certificate. Fresh rows give lower limits of risks, and a limit lies above the
-// certificate's upper bound. If all rows had one source, a limit and the certificate would each fail with probability
-// at most δ. So a false contradiction has probability at most 2δ.
+// Contradiction is evidence against a certificate.
+// Fresh rows give lower limits of risks, and a limit lies above the certificate's upper bound.
+// If all rows had one source, a limit and the certificate would each fail with probability at most
+// δ. So a false contradiction has probability at most 2δ.
 type Contradiction struct {
 	Mean    *Excess `json:"mean,omitempty"`    // the mean's loss
 	Promise *Excess `json:"promise,omitempty"` // the share of predictions outside the promised band
@@ -304,8 +325,8 @@ type Contradiction struct {
 type Excess struct {
 	Certified float64 `json:"certified"` // the certificate's upper bound
 	Risk      float64 `json:"risk"`      // risk on the fresh rows
-	// AtLeast is a lower limit of the risk on further rows like these, with confidence 1−δ. The limit is exact binomial
-	// for 0/1 losses, and by kl for graded losses.
+	// AtLeast is a lower limit of the risk on further rows like these, with confidence 1−δ.
+	// The limit is exact binomial for 0/1 losses, and by kl for graded losses.
 	AtLeast float64 `json:"at_least"`
 }
 
@@ -354,9 +375,10 @@ func bandOf(p *pacbayes.Promise) pacbayes.Kind {
 	return pacbayes.Band
 }
 
-// CertifyFresh bounds the model's risk from rows that the model never saw. table holds fresh rows alone, or is the
-// table of the fit, and then its test rows count. Rows that equal a row of the model's data are counted, not refused,
-// because a second draw may give the same row. With discrete data every row may equal an older row.
+// CertifyFresh bounds the model's risk from rows that the model never saw.
+// table holds fresh rows alone, or is the table of the fit, and then its test rows count.
+// Rows that equal a row of the model's data are counted, not refused, because a second draw may
+// give the same row. With discrete data every row may equal an older row.
 func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *Fresh, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Labelled(table.Within(ctx))
@@ -402,7 +424,8 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 		f.EpsilonAbove = l.Above
 	}
 	n := f.units()
-	known := !l.Kind.ByQuadrature() && (m.Scaling.Transform == nil || l.IsZeroOne()) // the Gibbs risk needs no quadrature
+	// the Gibbs risk needs no quadrature
+	known := !l.Kind.ByQuadrature() && (m.Scaling.Transform == nil || l.IsZeroOne())
 	if f.Bound = 1; known {
 		f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
 	}

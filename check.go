@@ -21,8 +21,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// check reports everything that is wrong with options whose defaults are filled in: first each part by its tags, then
-// options that can't be combined.
+// check reports everything that is wrong with options whose defaults are filled in:
+// first each part by its tags, then options that can't be combined.
 func (o Options) check(evaluating bool) error {
 	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(), Learns: o.learns(),
 		Sited: o.sited() != nil}
@@ -121,7 +121,8 @@ func (k Kernel) check() (wrong settings.Faults) {
 	return wrong
 }
 
-// monotone returns the inputs of Monotone. From is 1 and To is 0 if predictions fall as the input rises.
+// monotone returns the inputs of Monotone. From is 1 and To is 0 if predictions fall as the input
+// rises.
 func (k Kernel) monotone(inputs []kernel.Input) (ways posterior.Monotone, err error) {
 	columns, down, err := k.ways()
 	for i, name := range columns {
@@ -191,7 +192,8 @@ func (r Run) check() settings.Faults {
 	}
 }
 
-// checkTogether reports what can't be combined in the kernel, the method, the prior and the promise.
+// checkTogether reports what can't be combined in the kernel, the method, the prior and the
+// promise.
 func (o Options) checkTogether() settings.Faults {
 	bound := o.Method.Kind().Bound != ""
 	_, rated := o.sited().(objective.Rated)
@@ -286,9 +288,9 @@ func (o Options) certifiesMean() bool {
 	return o.informed() && !o.learns() && o.Promise.MeanBound == pacbayes.Direct
 }
 
-// untransformed says why the target can't have a transform, or returns nil. A target can have a transform only if the
-// certificate is for a mean alone, and counts this mean's misses. Such a mean is a fixed function of the inputs, in the
-// target's units.
+// untransformed says why the target can't have a transform, or returns nil.
+// A target can have a transform only if the certificate is for a mean alone, and counts this mean's
+// misses. Such a mean is a fixed function of the inputs, in the target's units.
 func (o Options) untransformed() error {
 	_, known := method.Find(o.Method.Name)
 	return faults.First(
@@ -322,7 +324,8 @@ func (o Options) likelihood() string {
 	return o.Method.Likelihood()
 }
 
-// unsited says why a fit can't alternate between parameters and the noise of each row (see alternate), or returns nil.
+// unsited says why a fit can't alternate between parameters and the noise of each row (see
+// alternate), or returns nil.
 func (o Options) unsited() error {
 	k := o.Method.Kind()
 	return faults.First(
@@ -451,8 +454,8 @@ func (o Options) checkBacktest(evaluating bool) settings.Faults {
 	}
 }
 
-// checkPredictor reports what an informed prior without a factor can't have. Only its mean is a fixed function of the
-// prior rows, so only its mean can be certified.
+// checkPredictor reports what an informed prior without a factor can't have.
+// Only its mean is a fixed function of the prior rows, so only its mean can be certified.
 func (o Options) checkPredictor(solver string) error {
 	if solver != posterior.ByCG && solver != posterior.ByNearest {
 		return nil

@@ -15,7 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// The states of a fit's runs: reported to callbacks, saved, and resumed if the fingerprint is the fit's.
+// The states of a fit's runs: reported to callbacks, saved, and resumed if the fingerprint is the
+// fit's.
 
 // checkpoints keeps the states of all runs, and calls the callbacks.
 type checkpoints struct {
@@ -60,8 +61,8 @@ func begin(d *dealt) (*checkpoints, error) {
 	return c, nil
 }
 
-// allRows is the stage of a sibling on all rows. The sibling shares the fit's checkpoint, so a resumed fit finds the
-// sibling's state there too.
+// allRows is the stage of a sibling on all rows.
+// The sibling shares the fit's checkpoint, so a resumed fit finds the sibling's state there too.
 const allRows = "all rows: "
 
 // curves returns the curves of a fit's runs, in the order of their starting points.
@@ -98,8 +99,8 @@ func (c *checkpoints) report(event Event) {
 	}
 }
 
-// run returns the training run of a key, with the state to resume from. The run reports its progress as changes of
-// event.
+// run returns the training run of a key, with the state to resume from.
+// The run reports its progress as changes of event.
 func (c *checkpoints) run(key string, event Event) method.Run {
 	return method.Run{Key: c.stage + key, Load: func(key string) *method.State {
 		c.mu.Lock()
@@ -129,12 +130,12 @@ func (c *checkpoints) tellSolve(s iterative.Progress) {
 	c.report(Event{Solver: posterior.ByCG, Iteration: s.Iteration, Residual: s.Residual})
 }
 
-// checkpointVersion is the version of Checkpoint's fields. Version 1 had no fingerprint of all rows and options, and
-// version 2 had another fingerprint.
+// checkpointVersion is the version of Checkpoint's fields.
+// Version 1 had no fingerprint of all rows and options, and version 2 had another fingerprint.
 const checkpointVersion = 3
 
-// checkOwn refuses the checkpoint of another fit, and says how the other fit differs from the fit with this
-// fingerprint.
+// checkOwn refuses the checkpoint of another fit, and says how the other fit differs from the fit
+// with this fingerprint.
 func (c *Checkpoint) checkOwn(fingerprint string) error {
 	switch {
 	case c.Version != checkpointVersion:
@@ -179,7 +180,8 @@ func differences(there, here string) string {
 	return strings.Join(all, "; ")
 }
 
-// flatten calls tell with each value of nested JSON objects that isn't itself an object, and with its path.
+// flatten calls tell with each value of nested JSON objects that isn't itself an object, and with
+// its path.
 func flatten(name string, v any, tell func(name, value string)) {
 	if object, is := v.(map[string]any); is {
 		for key, of := range object {
@@ -191,9 +193,9 @@ func flatten(name string, v any, tell func(name, value string)) {
 	tell(name, string(text))
 }
 
-// fingerprint identifies the rows, test rows among them, and the options of a checkpoint. It leaves out limits of
-// L-BFGS and MMA, since a larger limit only continues a run. It is JSON, so that krigo can say in words how two of
-// them differ.
+// fingerprint identifies the rows, test rows among them, and the options of a checkpoint.
+// It leaves out limits of L-BFGS and MMA, since a larger limit only continues a run.
+// It is JSON, so that krigo can say in words how two of them differ.
 func (d *dealt) fingerprint() (string, error) {
 	o := d.options
 	if !o.Method.OnBatches() && !o.Method.Kind().Has("Anneal") {

@@ -9,11 +9,11 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Classification: the target is 0 or 1, by the places of its labels in Data.Classes. A GP with probit noise predicts
-// the probability of 1, and a certificate counts wrong labels.
+// Classification: the target is 0 or 1, by the places of its labels in Data.Classes.
+// A GP with probit noise predicts the probability of 1, and a certificate counts wrong labels.
 
-// classed returns the options with the target's classes, if it has classes by its look: a text with two kinds, or two
-// numbers if the options ask for probit noise.
+// classed returns the options with the target's classes, if it has classes by its look:
+// a text with two kinds, or two numbers if the options ask for probit noise.
 func (o Options) classed(table *dataset.Table) (Options, error) {
 	text := table.IsText(o.Data.Target)
 	if o.kept || o.Data.Classes != nil || o.Data.Censored != "" || (!o.labels() && !text) {
@@ -40,7 +40,8 @@ func (o Options) classed(table *dataset.Table) (Options, error) {
 func (o Options) forSited() Options {
 	if o.labels() {
 		p := &o.Promise
-		if (p.Loss == "" || p.Loss == string(pacbayes.Band)) && p.Epsilon == 0 { // flags have the default loss
+		// flags have the default loss
+		if (p.Loss == "" || p.Loss == string(pacbayes.Band)) && p.Epsilon == 0 {
 			p.Loss = string(pacbayes.Label)
 			p.Epsilon = 0.5
 			p.Units = "raw"

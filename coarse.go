@@ -13,9 +13,10 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// coarsen looks for the prior of the mixed p_θ with the lowest bound. From each family's best run it ties lengthscales
-// and trains them together, rounds the prior's parameters to fewer digits, and then trains everything that shapes only
-// Q. It returns the runs with these priors, and the best of these runs.
+// coarsen looks for the prior of the mixed p_θ with the lowest bound.
+// From each family's best run it ties lengthscales and trains them together, rounds the prior's
+// parameters to fewer digits, and then trains everything that shapes only Q.
+// It returns the runs with these priors, and the best of these runs.
 func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained, error) {
 	lowest := math.Inf(1)
 	found := t.all
@@ -52,8 +53,9 @@ func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained,
 	return t, nil
 }
 
-// tries lists the numbers of different lengthscales to try from x, and 0 for as many as inputs. For a sparse GP it
-// lists only the number with the lowest bound before any training, because training all of them takes too long.
+// tries lists the numbers of different lengthscales to try from x, and 0 for as many as inputs.
+// For a sparse GP it lists only the number with the lowest bound before any training, because
+// training all of them takes too long.
 func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64) []int {
 	ties := []int{0}
 	if d := len(f.inputLengthscales()); d > 1 {
@@ -80,8 +82,9 @@ func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64)
 	return []int{best}
 }
 
-// tieAndRound trains a family from x with k different lengthscales. It then rounds the prior's parameters, holds
-// them, and trains again. held is the last run, unless it couldn't be evaluated.
+// tieAndRound trains a family from x with k different lengthscales.
+// It then rounds the prior's parameters, holds them, and trains again.
+// held is the last run, unless it couldn't be evaluated.
 func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int, x []float64) (runs []run, held run,
 	err error) {
 	grid := f.terms.Grid
@@ -104,8 +107,9 @@ func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int,
 	return runs, held, err
 }
 
-// digits rounds x to each number of digits below mixedDigits. It returns the number of digits at which the bound is
-// lowest, and that bound. It returns −1 if no rounded x can be evaluated.
+// digits rounds x to each number of digits below mixedDigits.
+// It returns the number of digits at which the bound is lowest, and that bound.
+// It returns −1 if no rounded x can be evaluated.
 func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int,
 	lowest float64) {
 	digits = -1
@@ -123,8 +127,8 @@ func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x
 	return digits, lowest
 }
 
-// goOn trains from x, with tied lengthscales if ties isn't nil. The run has no result if x lies outside the
-// objective's domain.
+// goOn trains from x, with tied lengthscales if ties isn't nil.
+// The run has no result if x lies outside the objective's domain.
 func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, ties *fewer) (run, error) {
 	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, f.terms.Tied, f.terms.Grid, f.held)
 	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, f.terms.Grid), Start: 1, Starts: 1}
@@ -153,17 +157,18 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 	return run{family: f, result: r}, nil
 }
 
-// fewer wraps an objective and has fewer parameters. Each of these may set several parameters of the wrapped objective
-// to the same value.
+// fewer wraps an objective and has fewer parameters.
+// Each of these may set several parameters of the wrapped objective to the same value.
 type fewer struct {
 	objective train.Objective
-	of        []int // for each parameter of objective, the index of the fewer parameter that sets it
-	n         int   // the number of the fewer parameters
-	gradient  []float64
+	// for each parameter of objective, the index of the fewer parameter that sets it
+	of       []int
+	n        int // the number of the fewer parameters
+	gradient []float64
 }
 
-// tie ties the lengthscales of f into k groups. It minimises the sum of squared distances of ln l² from the groups'
-// means.
+// tie ties the lengthscales of f into k groups.
+// It minimises the sum of squared distances of ln l² from the groups' means.
 func tie(f family, x []float64, k int) *fewer {
 	t := &fewer{of: make([]int, len(x))}
 	at := f.inputLengthscales()
@@ -184,7 +189,8 @@ func tie(f family, x []float64, k int) *fewer {
 	return t
 }
 
-// groups assigns the parameters at to k groups of neighbouring values, by dynamic programming over their order.
+// groups assigns the parameters at to k groups of neighbouring values, by dynamic programming over
+// their order.
 // cost[j] is the cost of the first j values in the groups made so far.
 func groups(at []int, x []float64, k int) map[int]int {
 	order := slices.Clone(at)

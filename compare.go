@@ -23,20 +23,22 @@ type Comparison struct {
 	Splits    int                `json:"splits"`
 	Measures  map[string]Measure `json:"measures"` // measures by their names in MeasureNames
 
-	// Differences are the same measures minus the measures of the first objective at the same ε, split by split, so
-	// that what splits have in common cancels. The first objective has no differences.
+	// Differences are the same measures minus the measures of the first objective at the same ε,
+	// split by split, so that what splits have in common cancels.
+	// The first objective has no differences.
 	Differences map[string]Measure `json:"differences,omitempty"`
 }
 
-// Measure is the mean of a figure over splits, and its standard error. With one split the standard error is 0.
+// Measure is the mean of a figure over splits, and its standard error.
+// With one split the standard error is 0.
 type Measure struct {
 	Mean   float64 `json:"mean"`
 	SE     float64 `json:"se"`
 	Splits int     `json:"splits"` // splits that have the figure
 }
 
-// Text formats a measure for a table: the mean, ± the standard error if there is one. If signed, as for differences,
-// the mean has a sign.
+// Text formats a measure for a table: the mean, ± the standard error if there is one.
+// If signed, as for differences, the mean has a sign.
 func (m Measure) Text(signed bool) string {
 	text := figure(m.Mean)
 	if signed && m.Mean > 0 {
@@ -50,7 +52,8 @@ func (m Measure) Text(signed bool) string {
 	return text + spelling.If(m.Splits > 1, " ± %s", se)
 }
 
-// figure formats a number with four decimals, or with three digits if four decimals don't show three.
+// figure formats a number with four decimals, or with three digits if four decimals don't show
+// three.
 func figure(v float64) string {
 	switch size := math.Abs(v); {
 	case v == 0:
@@ -71,10 +74,11 @@ func MeasureNames() []string {
 
 // CompareOptions say what Compare compares.
 type CompareOptions struct {
-	Objectives []string       // names of methods
-	Epsilons   []float64      // half-widths at which each objective is fitted
-	Splits     int            // number of seeds: the run's seed and the seeds that follow it
-	Progress   func(Compared) // called after every fit, never from two goroutines at once; may be nil
+	Objectives []string  // names of methods
+	Epsilons   []float64 // half-widths at which each objective is fitted
+	Splits     int       // number of seeds: the run's seed and the seeds that follow it
+	// called after every fit, never from two goroutines at once; may be nil
+	Progress func(Compared)
 }
 
 // Compared reports one finished fit of a comparison.
@@ -86,10 +90,11 @@ type Compared struct {
 	Measures    map[string]float64 // measures of this split, by their names in MeasureNames
 }
 
-// Compare fits every objective at every ε on the same splits, several fits at a time, and scores them on the same
-// test rows. The first fit that fails ends the comparison. The ranks of o.Run.Ranks share the fits, and each rank has
-// the whole table. The certificates don't pay for choosing the best row of the result. Compare doesn't use
-// o.Run.Progress, o.Run.Save and o.Run.Resume.
+// Compare fits every objective at every ε on the same splits, several fits at a time, and scores
+// them on the same test rows. The first fit that fails ends the comparison.
+// The ranks of o.Run.Ranks share the fits, and each rank has the whole table.
+// The certificates don't pay for choosing the best row of the result.
+// Compare doesn't use o.Run.Progress, o.Run.Save and o.Run.Resume.
 func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareOptions) ([]Comparison, error) {
 	if err := over.check(o.Data); err != nil {
 		return nil, err
@@ -138,8 +143,8 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 	return rows, nil
 }
 
-// check returns an error if the number of splits is out of range, if there is nothing to compare, or if two rows or two
-// splits of the comparison would be the same.
+// check returns an error if the number of splits is out of range, if there is nothing to compare,
+// or if two rows or two splits of the comparison would be the same.
 func (c CompareOptions) check(d Data) error {
 	if err := asUsage(faults.First(
 		faults.If(c.Splits < 1 || c.Splits > 1000, "splits %d: want 1 to 1000", c.Splits),
@@ -164,7 +169,8 @@ func (c CompareOptions) check(d Data) error {
 	return nil
 }
 
-// measure runs all fits, with as many at the same time as there are cores, and returns the measures of all ranks' fits.
+// measure runs all fits, with as many at the same time as there are cores, and returns the measures
+// of all ranks' fits.
 // The first fit that fails ends the other fits, since the table needs all of the fits.
 func measure(ctx context.Context, table *dataset.Table, all []Options, shared ranks.Ranks,
 	progress func(Compared)) ([]map[string]float64, error) {
@@ -239,8 +245,8 @@ func collect(r ranks.Ranks, measured []map[string]float64) error {
 	return err
 }
 
-// summary averages every measure over the splits that have it, or its difference from base's measure on the same
-// split.
+// summary averages every measure over the splits that have it, or its difference from base's
+// measure on the same split.
 func summary(splits, base []map[string]float64) map[string]Measure {
 	of := map[string]Measure{}
 	for _, name := range MeasureNames() {

@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// NoBetter returns a warning if the model is no better than a constant, and "" if it is better. The warning belongs
-// before the sentence of the certificate.
+// NoBetter returns a warning if the model is no better than a constant, and "" if it is better.
+// The warning belongs before the sentence of the certificate.
 func (m *Model) NoBetter() string {
 	c := m.Certificate
 	x := m.Context
@@ -51,8 +51,8 @@ func (m *Model) constant() string {
 	return m.plus() + "the constant " + cautious.Number(v)
 }
 
-// misses names a root mean square of errors, and writes it. The square of this root is the Brier score if the target
-// has classes.
+// misses names a root mean square of errors, and writes it.
+// The square of this root is the Brier score if the target has classes.
 func (m *Model) misses(rms float64) (name, value string) {
 	if m.Classes != nil {
 		return "Brier score", cautious.Digits(rms*rms, 3)
@@ -68,8 +68,8 @@ func (m *Model) plus() string {
 	return cautious.Name(m.Offset) + " plus "
 }
 
-// InContext returns lines about how the model does on the certified rows, compared with simpler predictors. It returns
-// "" if that isn't known.
+// InContext returns lines about how the model does on the certified rows, compared with simpler
+// predictors. It returns "" if that isn't known.
 func (m *Model) InContext() string {
 	said := m.Scores()
 	if said == "" {
@@ -82,8 +82,8 @@ func (m *Model) InContext() string {
 	return said
 }
 
-// Scores returns the model's errors on the certified rows in a line, beside the errors of simpler predictors. It
-// returns "" if they aren't known.
+// Scores returns the model's errors on the certified rows in a line, beside the errors of simpler
+// predictors. It returns "" if they aren't known.
 func (m *Model) Scores() string {
 	x := m.Context
 	if m.Certificate == nil || x == nil {
@@ -117,7 +117,8 @@ func (m *Model) Simpler() (names []string, scores []model.Baseline) {
 	return names, scores
 }
 
-// beside returns the errors of simpler predictors in parentheses, or "" if the context has no such predictor.
+// beside returns the errors of simpler predictors in parentheses, or "" if the context has no such
+// predictor.
 func (m *Model) beside() string {
 	var each []string
 	names, scores := m.Simpler()
@@ -131,8 +132,8 @@ func (m *Model) beside() string {
 	return " (" + strings.Join(each, ", ") + ")"
 }
 
-// FromAllRows says how many rows trained the model, and how a model of all rows is made. It returns "" without a
-// certificate whose rows could train too.
+// FromAllRows says how many rows trained the model, and how a model of all rows is made.
+// It returns "" without a certificate whose rows could train too.
 func (m *Model) FromAllRows() string {
 	if m.Certificate == nil || m.Context == nil || m.Limits != "" || m.Sited() != nil {
 		return ""
@@ -147,7 +148,8 @@ func (m *Model) FromAllRows() string {
 			" With --intervals full, predict uses all rows for intervals that hold on average.")
 }
 
-// others returns a line about a constant and a linear model on the same rows, or "" if the context has neither.
+// others returns a line about a constant and a linear model on the same rows, or "" if the context
+// has neither.
 func (m *Model) others() string {
 	c := m.Certificate
 	x := m.Context

@@ -22,24 +22,27 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// dealt is a scaled table whose rows have their roles, and what is known about it before training. It doesn't change
-// once it is made.
+// dealt is a scaled table whose rows have their roles, and what is known about it before training.
+// It doesn't change once it is made.
 type dealt struct {
-	options  Options // with every default filled in
-	text     json.RawMessage
-	data     *dataset.Data
-	roles    dataset.Roles
-	units    *dataset.Units
-	order    []int          // model.Model.HashOrder
-	dealt    dataset.Counts // units by role when the roles were dealt, with the rows that lack the target
+	options Options // with every default filled in
+	text    json.RawMessage
+	data    *dataset.Data
+	roles   dataset.Roles
+	units   *dataset.Units
+	order   []int // model.Model.HashOrder
+	// units by role when the roles were dealt, with the rows that lack the target
+	dealt    dataset.Counts
 	scaling  dataset.Scaling
 	loss     pacbayes.Loss // half-widths in scaled units
 	test     *dataset.Data // rows of a test table, or nil
 	findings finding.List
-	reason   string             // why there is no certificate, if all rows train
-	monotone posterior.Monotone // the inputs along which predictions are monotone, without their ends
-	varying  *model.Varying     // a noise that depends on the inputs, once it is learnt
-	ordinal  *objective.Ordinal // levels of an ordinal target, and the thresholds once they are learnt
+	reason   string // why there is no certificate, if all rows train
+	// the inputs along which predictions are monotone, without their ends
+	monotone posterior.Monotone
+	varying  *model.Varying // a noise that depends on the inputs, once it is learnt
+	// levels of an ordinal target, and the thresholds once they are learnt
+	ordinal *objective.Ordinal
 }
 
 // deal assigns a table's rows their roles, by options with every default, and scales the rows.
@@ -128,8 +131,8 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	return d, nil
 }
 
-// view chooses inputs and target, and assigns the rows their roles. If prior rows have to teach an encoding, the
-// roles come first.
+// view chooses inputs and target, and assigns the rows their roles.
+// If prior rows have to teach an encoding, the roles come first.
 func (d *dealt) view(table *dataset.Table) (err error) {
 	o := d.options.Data
 	if table, err = table.Classed(o.Target, o.Classes); err != nil {
@@ -287,10 +290,12 @@ func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) 
 // share is the rows of one role, scaled, to train on.
 type share struct {
 	*dealt
-	rows     *dataset.Scaled // rows of this rank
-	n        int             // number of rows on all ranks
-	known    []float64       // squares of the rows' standard errors, scaled; nil without a column of them
-	y, scale []float64       // for the rows of this rank: scaled targets, and |y_raw| for losses relative to it
+	rows *dataset.Scaled // rows of this rank
+	n    int             // number of rows on all ranks
+	// squares of the rows' standard errors, scaled; nil without a column of them
+	known []float64
+	// for the rows of this rank: scaled targets, and |y_raw| for losses relative to it
+	y, scale []float64
 }
 
 // take returns the share of a role.
@@ -308,8 +313,8 @@ func (d *dealt) take(role dataset.Role) (s share, err error) {
 		return s, err
 	}
 	d.scaling.Target(s.y, s.y)
-	// If a row can't be scaled, the error comes now and not during training, and names the first such row of the
-	// file.
+	// If a row can't be scaled, the error comes now and not during training, and names the first
+	// such row of the file.
 	const block = 4096
 	inFile := d.data.Scaled(slices.Sorted(slices.Values(s.rows.Numbers)), d.scaling)
 	x := make([]float64, block*d.data.Cols)
@@ -334,8 +339,8 @@ func (s share) choose(rows []int) share {
 		known: posterior.RowNoise{Known: s.known}.Pick(slices.Sorted(slices.Values(rows))).Known}
 }
 
-// gather reads the rows of all ranks into memory, or into a file if they take much memory (matrix.Large), in their
-// order: the inputs, and the target if there is one.
+// gather reads the rows of all ranks into memory, or into a file if they take much memory
+// (matrix.Large), in their order: the inputs, and the target if there is one.
 func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	defer matrix.Ended(&err)
 	own, d := rows.Dims()
@@ -374,13 +379,15 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		copy(m.X.Row(k), part.X.Row(i))
 		m.Y[k] = part.Y[i]
 	}
-	if err := r.Sum(m.X.Data); err != nil { // alone: a sum of several slices copies them into memory
+	// alone: a sum of several slices copies them into memory
+	if err := r.Sum(m.X.Data); err != nil {
 		return m, err
 	}
 	return m, r.Sum(m.Y)
 }
 
-// gatherValues returns the values of the rows of all ranks, in their order. own are the values of this rank's rows.
+// gatherValues returns the values of the rows of all ranks, in their order.
+// own are the values of this rank's rows.
 // It returns nil if there are no values.
 func gatherValues(rows *dataset.Scaled, own []float64) ([]float64, error) {
 	r := rows.Data.Ranks()
@@ -402,8 +409,8 @@ func gatherValues(rows *dataset.Scaled, own []float64) ([]float64, error) {
 	return all, r.Sum(all)
 }
 
-// settle decides what depends on the number of units (groups if there are any, else rows): the share of prior rows,
-// and, if no row is certified, the reason.
+// settle decides what depends on the number of units (groups if there are any, else rows):
+// the share of prior rows, and, if no row is certified, the reason.
 func (d *dealt) settle(units int) error {
 	o := &d.options
 	if o.spare > 0 && !o.learns() {

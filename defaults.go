@@ -11,32 +11,39 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// DefaultsVersion is raised by every change that alters what a default fit makes. Version 1 lasted up to 079cd76c (on
-// boston the certified rows' RMSE was 2.671), version 2 began by b5c9a9b7 (2.926), and version 3 by cc0962a9 (3.651).
-// Since version 4 the order of columns doesn't change which rows are certified, so that fits have other prior rows.
+// DefaultsVersion is raised by every change that alters what a default fit makes.
+// Version 1 lasted up to 079cd76c (on boston the certified rows' RMSE was 2.671), version 2 began
+// by b5c9a9b7 (2.926), and version 3 by cc0962a9 (3.651).
+// Since version 4 the order of columns doesn't change which rows are certified, so that fits have
+// other prior rows.
 // Command board of the laboratory fails if defaults change and the version doesn't.
 const DefaultsVersion = 4
 
-// informedRows returns how many of n rows train an informed prior if no share is given. The rule looks at no data, so
-// it costs nothing. It takes seven rows in ten, near which the mean's certificate hardly changes. Above 3,333 rows it
-// takes all but 1,000, up to seven in eight: with so many certified rows the bound follows the misses, which fall
-// with more prior rows. It leaves at most mostCertified rows. Below 70 rows it takes all but the rows that a
-// certificate needs, and at least a quarter (docs/theory/certificate.md). If no method is named, small decides first.
+// informedRows returns how many of n rows train an informed prior if no share is given.
+// The rule looks at no data, so it costs nothing.
+// It takes seven rows in ten, near which the mean's certificate hardly changes.
+// Above 3,333 rows it takes all but 1,000, up to seven in eight:
+// with so many certified rows the bound follows the misses, which fall with more prior rows.
+// It leaves at most mostCertified rows. Below 70 rows it takes all but the rows that a certificate
+// needs, and at least a quarter (docs/theory/certificate.md).
+// If no method is named, small decides first.
 func informedRows(n int) int {
 	of := func(share float64) int { return int(math.Ceil(share * float64(n))) }
 	rows := max(min(of(0.875), max(of(0.7), n-1000)), n-mostCertified)
 	return max(min(rows, n-pacbayes.MinRows-1), of(0.25))
 }
 
-// mostCertified is the largest number of certified rows that a default leaves. If 5 % of them are missed, the bound is
-// 5.23 % (δ = 0.01). Ten times as many rows take ten times as long to predict, for a bound of 5.07 %.
+// mostCertified is the largest number of certified rows that a default leaves.
+// If 5 % of them are missed, the bound is 5.23 % (δ = 0.01).
+// Ten times as many rows take ten times as long to predict, for a bound of 5.07 %.
 const mostCertified = 50_000
 
-// exactSites is the largest number of rows that a default takes for a full GP whose noise has sites. Expectation
-// propagation factors a matrix of all of them 8 to 30 times.
+// exactSites is the largest number of rows that a default takes for a full GP whose noise has
+// sites. Expectation propagation factors a matrix of all of them 8 to 30 times.
 const exactSites = 4000
 
-// counts returns the numbers of test, calibration and prior rows for a table with the given number of rows.
+// counts returns the numbers of test, calibration and prior rows for a table with the given number
+// of rows.
 func (o Options) counts(rows int) (test, calibration, prior int) {
 	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
 	test = of(o.Data.TestFraction, rows)
@@ -54,15 +61,17 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 	return test, calibration, prior
 }
 
-// If no option asks for a certificate, a certificate takes at most one row in byDefault from training. If an option
-// asks for a certificate, the certificate takes at most one row in onRequest from training.
+// If no option asks for a certificate, a certificate takes at most one row in byDefault from
+// training. If an option asks for a certificate, the certificate takes at most one row in onRequest
+// from training.
 const (
 	byDefault = 5
 	onRequest = 2
 )
 
-// spares returns how many rows must be there for each certified row, and 0 if the share of prior rows is given. ε, δ
-// and the loss describe a certificate and don't ask for a certificate, because all three have defaults.
+// spares returns how many rows must be there for each certified row, and 0 if the share of prior
+// rows is given. ε, δ and the loss describe a certificate and don't ask for a certificate, because
+// all three have defaults.
 func (o Options) spares() int {
 	p := o.Promise
 	switch {
@@ -75,19 +84,21 @@ func (o Options) spares() int {
 	return byDefault
 }
 
-// speaksOfGrid says whether an option is about the prior on the grid, or about a posterior that is trained for a
-// bound. Parameters to start from are such an option, since they may have been learnt on any rows.
+// speaksOfGrid says whether an option is about the prior on the grid, or about a posterior that is
+// trained for a bound. Parameters to start from are such an option, since they may have been learnt
+// on any rows.
 func (o Options) speaksOfGrid() bool {
 	m := o.Method
 	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed || m.Alpha != nil || m.Learns() ||
 		m.Free() || m.Posterior == "fitc"
 }
 
-// chooseMethod chooses a method if the user names none. The default is an informed prior, trained by the evidence, or
-// above the limit for full GPs by the conditional density of nearest neighbours, with several kernels to try. The mean
-// of such a prior has the tightest certificate of all routes. Its test error is the error of training on seven rows in
-// ten to seven in eight (docs/theory/certificate.md). If an option is about the prior on the grid, the method is
-// kl-pac.
+// chooseMethod chooses a method if the user names none.
+// The default is an informed prior, trained by the evidence, or above the limit for full GPs by the
+// conditional density of nearest neighbours, with several kernels to try.
+// The mean of such a prior has the tightest certificate of all routes.
+// Its test error is the error of training on seven rows in ten to seven in eight
+// (docs/theory/certificate.md). If an option is about the prior on the grid, the method is kl-pac.
 func (o Options) chooseMethod(rows int) Options {
 	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG ||
 		o.Method.Solver == posterior.ByNearest) {
@@ -133,20 +144,24 @@ func (o Options) withDefaults() Options {
 		o.Prior.Temper = []float64{1}
 	}
 	if o.informed() && !o.learns() {
-		o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Direct) // a third of a random draw's bound
+		// a third of a random draw's bound
+		o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Direct)
 	}
 	o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Twice)
 	if o.learns() {
-		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.MaurerBound) // never above kl, which is the paper's
+		// never above kl, which is the paper's
+		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.MaurerBound)
 	}
 	if o.Data.Group != "" && o.informed() {
-		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.BettingBound) // groups' mean losses vary less than 0 and 1
+		// groups' mean losses vary less than 0 and 1
+		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.BettingBound)
 	}
 	o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.KLBound)
 	return o
 }
 
-// resolve chooses a method for the given number of rows if the user names no method, and fills in all defaults.
+// resolve chooses a method for the given number of rows if the user names no method, and fills in
+// all defaults.
 func (o Options) resolve(rows int) (Options, error) {
 	o = o.chooseMethod(rows).withDefaults()
 	return o, o.check(false)
@@ -164,9 +179,10 @@ func (o Options) resolveFor(table *dataset.Table) (Options, error) {
 	return o.resolve(table.Rows)
 }
 
-// Validate reports everything that is wrong with the options for every table. Without a named method the number of rows
-// decides the method. So Validate returns nil if the options suit a thousand rows, fewer rows, or many more. Otherwise
-// it reports what is wrong for a thousand rows.
+// Validate reports everything that is wrong with the options for every table.
+// Without a named method the number of rows decides the method.
+// So Validate returns nil if the options suit a thousand rows, fewer rows, or many more.
+// Otherwise it reports what is wrong for a thousand rows.
 func (o Options) Validate() error {
 	var first error
 	for _, rows := range []int{1000, 0, 1e6} {
@@ -181,9 +197,10 @@ func (o Options) Validate() error {
 	return first
 }
 
-// Solver auto factors up to autoFull rows, for which the three matrices of a full GP take 10 GB. If a user asks for
-// more, the memory decides (see afford). Above defaultFull rows a step takes seconds, so a full GP must be asked for. A
-// sparse GP has defaultInducing inducing inputs, or half the rows if these are fewer.
+// Solver auto factors up to autoFull rows, for which the three matrices of a full GP take 10 GB.
+// If a user asks for more, the memory decides (see afford).
+// Above defaultFull rows a step takes seconds, so a full GP must be asked for.
+// A sparse GP has defaultInducing inducing inputs, or half the rows if these are fewer.
 const (
 	autoFull        = 20000
 	defaultFull     = 2000

@@ -24,12 +24,15 @@ import (
 type Evaluation struct {
 	Objective string `json:"objective"`
 	// Value is to be minimised: −ln p(y), or a risk bound.
-	Value         float64  `json:"value"`
-	StandardError *float64 `json:"value_standard_error,omitempty"` // set if the value is an estimate
-	// Jitter is added to the diagonal of the inducing inputs' covariance matrix, for all fields of this struct.
-	Jitter        float64   `json:"jitter,omitempty"`
-	Gradient      Gradient  `json:"gradient"`
-	GradientError *Gradient `json:"gradient_standard_error,omitempty"` // set if StandardError is set
+	Value float64 `json:"value"`
+	// set if the value is an estimate
+	StandardError *float64 `json:"value_standard_error,omitempty"`
+	// Jitter is added to the diagonal of the inducing inputs' covariance matrix, for all fields of
+	// this struct.
+	Jitter   float64  `json:"jitter,omitempty"`
+	Gradient Gradient `json:"gradient"`
+	// set if StandardError is set
+	GradientError *Gradient `json:"gradient_standard_error,omitempty"`
 	// Certificate is at the parameters rounded to the grid.
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
@@ -37,13 +40,14 @@ type Evaluation struct {
 	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // set for a sparse GP
 }
 
-// EvidenceBounds bounds ln p(y) from above and below at the parameters of a sparse GP, in nats, from all rows. It
-// shows how far the sparse GP is from the exact GP (see objective.Sandwich). A method other than renyi has only Upper
-// and Variational.
+// EvidenceBounds bounds ln p(y) from above and below at the parameters of a sparse GP, in nats,
+// from all rows. It shows how far the sparse GP is from the exact GP (see objective.Sandwich).
+// A method other than renyi has only Upper and Variational.
 //
 //	Upper ≥ UpperNorm ≥ Evidence ≥ AlphaELBO ≥ AlphaAtVariational ≥ Jensen ≥ Variational
 //
-// If α is negative, AlphaELBO is an upper bound too, and fields that aren't ordered then are left out.
+// If α is negative, AlphaELBO is an upper bound too, and fields that aren't ordered then are left
+// out.
 type EvidenceBounds struct {
 	Upper              *float64 `json:"upper,omitempty"`
 	UpperNorm          *float64 `json:"upper_norm,omitempty"`
@@ -82,9 +86,10 @@ func (p *plan) evidenceBounds(d method.Diagnostics, x []float64) (*EvidenceBound
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
 }
 
-// BoundEvidence bounds the evidence at the parameters of a sparse model, in time O(NM²). It uses the rows that
-// trained the model, or the prior rows if the model is its informed prior. It returns nil for a model without
-// inducing inputs, for a posterior learnt from an informed prior, and if d isn't the model's data.
+// BoundEvidence bounds the evidence at the parameters of a sparse model, in time O(NM²).
+// It uses the rows that trained the model, or the prior rows if the model is its informed prior.
+// It returns nil for a model without inducing inputs, for a posterior learnt from an informed
+// prior, and if d isn't the model's data.
 func (m *Model) BoundEvidence(d *dataset.Data) (bounds *EvidenceBounds, err error) {
 	defer matrix.Ended(&err)
 	q := m.Trained()
@@ -113,14 +118,16 @@ func (m *Model) BoundEvidence(d *dataset.Data) (bounds *EvidenceBounds, err erro
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, nil
 }
 
-// Gradient mirrors Params. Its derivatives are with respect to ln l (not ln l²), ln σ_s², ln σ_n² and other
-// logarithms, and with respect to the mean's parameters themselves. A sum or a product has Parts.
+// Gradient mirrors Params. Its derivatives are with respect to ln l (not ln l²), ln σ_s², ln σ_n²
+// and other logarithms, and with respect to the mean's parameters themselves.
+// A sum or a product has Parts.
 type Gradient struct {
-	LogVariance      *float64           `json:"log_variance,omitempty"`
-	LogLengthscales  []float64          `json:"log_lengthscales,omitempty"`
-	LogShape         *float64           `json:"log_shape,omitempty"`
-	LogPeriod        *float64           `json:"log_period,omitempty"`
-	Parameters       map[string]float64 `json:"parameters,omitempty"` // parameters of a registered kernel, by name
+	LogVariance     *float64  `json:"log_variance,omitempty"`
+	LogLengthscales []float64 `json:"log_lengthscales,omitempty"`
+	LogShape        *float64  `json:"log_shape,omitempty"`
+	LogPeriod       *float64  `json:"log_period,omitempty"`
+	// parameters of a registered kernel, by name
+	Parameters       map[string]float64 `json:"parameters,omitempty"`
 	Parts            []Gradient         `json:"parts,omitempty"`
 	LogNoiseVariance *float64           `json:"log_noise_variance,omitempty"`
 	Mean             *MeanParams        `json:"mean,omitempty"`
@@ -158,12 +165,14 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 	}
 }
 
-// Evaluate computes the objective, its gradient, and the certificate at the parameters rounded to the grid, without
-// training. If params has a free-form q, Evaluate uses this q. Without it svgp is evaluated at its optimal q, which is
-// known only for Gaussian noise. Rows get their roles and scaling as in Fit. No choice among kernel families has to be
-// paid for, because the lengthscales in params say whether the kernel is ARD. For renyi, α comes from the options, is 0
-// by default, and may be negative here. With the solver cg, conjugate gradients estimate renyi for 0 ≤ α < 1 ("The
-// Rényi Gaussian Process", Sect. 3.2).
+// Evaluate computes the objective, its gradient, and the certificate at the parameters rounded to
+// the grid, without training. If params has a free-form q, Evaluate uses this q.
+// Without it svgp is evaluated at its optimal q, which is known only for Gaussian noise.
+// Rows get their roles and scaling as in Fit.
+// No choice among kernel families has to be paid for, because the lengthscales in params say
+// whether the kernel is ARD. For renyi, α comes from the options, is 0 by default, and may be
+// negative here. With the solver cg, conjugate gradients estimate renyi for 0 ≤ α < 1 ("The Rényi
+// Gaussian Process", Sect. 3.2).
 func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
 	defer matrix.Ended(&err)
 	p, x, err := given(table.Within(ctx), params, o)
@@ -307,8 +316,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 	}
 }
 
-// certifyGiven certifies the posterior at parameters rounded to the grid. at are the parameters as the problem orders
-// them, and x = [θ, β, ln σ_n², Z].
+// certifyGiven certifies the posterior at parameters rounded to the grid.
+// at are the parameters as the problem orders them, and x = [θ, β, ln σ_n², Z].
 func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProblem, at, x []float64,
 	params *Params) (*model.Model, error) {
 	f := p.families[0]
@@ -329,7 +338,8 @@ func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProb
 	return p.certify(q, f.terms, slices.Concat(p.findings, notes))
 }
 
-// startFree returns the parameters of a free-form problem from x = [θ, β, ln σ_n², Z] and the given q.
+// startFree returns the parameters of a free-form problem from x = [θ, β, ln σ_n², Z] and the given
+// q.
 func startFree(free *objective.FreeFormProblem, f family, x []float64, given *FreeParams) ([]float64, error) {
 	ls, err := given.factor(free.M)
 	if err != nil {

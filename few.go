@@ -5,9 +5,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Few says that a grouped model has no certificate because its groups are too few. It holds the number of groups, the
-// number that a certificate with an informed prior takes, and the least δ up to 0.2 at which these groups would be
-// enough, if there is one.
+// Few says that a grouped model has no certificate because its groups are too few.
+// It holds the number of groups, the number that a certificate with an informed prior takes, and
+// the least δ up to 0.2 at which these groups would be enough, if there is one.
 type Few struct {
 	Groups int     `json:"groups"`
 	Takes  int     `json:"takes"`

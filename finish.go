@@ -19,7 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// How the best run becomes a model: rounded to the grid, certified and scored, with findings about its parameters.
+// How the best run becomes a model: rounded to the grid, certified and scored, with findings about
+// its parameters.
 
 // found returns what a person should know about the best run of a problem.
 func (p *plan) found(problem method.Problem, best run) (found finding.List) {
@@ -57,14 +58,16 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 	return found
 }
 
-// posterior returns the posterior of the trained parameters, without rounding, and all findings about the training.
+// posterior returns the posterior of the trained parameters, without rounding, and all findings
+// about the training.
 func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, finding.List, error) {
 	problem := p.problem(ctx, c, t.best.family)
 	q, found, err := problem.Posterior(t.best.result.X)
 	return q, slices.Concat(p.findings, t.findings, found, p.found(problem, t.best)), err
 }
 
-// finish rounds the best run's parameters to the grid and makes the model. problem is the problem of the best run.
+// finish rounds the best run's parameters to the grid and makes the model.
+// problem is the problem of the best run.
 func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run,
 	found finding.List) (*model.Model, error) {
 	f := best.family
@@ -116,7 +119,8 @@ func (d *dealt) score(m *model.Model) (err error) {
 	return err
 }
 
-// describe makes a model of a posterior. The model keeps the options, the roles and what was found already.
+// describe makes a model of a posterior. The model keeps the options, the roles and what was found
+// already.
 func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (m *model.Model, err error) {
 	o := d.options
 	own := *q
@@ -153,7 +157,8 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	return m, err
 }
 
-// near reports that rows of neighbouring blocks predict one another, if the kernel correlates them along a column.
+// near reports that rows of neighbouring blocks predict one another, if the kernel correlates them
+// along a column.
 func (d *dealt) near(q *posterior.Posterior) (found finding.List) {
 	const much = 0.5 // correlation
 	columns, sizes := d.data.Blocks()
@@ -171,14 +176,16 @@ func (d *dealt) near(q *posterior.Posterior) (found finding.List) {
 	return found
 }
 
-// uncertified makes the model of a posterior that was trained on all rows except test and calibration rows.
+// uncertified makes the model of a posterior that was trained on all rows except test and
+// calibration rows.
 func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.Model, error) {
 	m, err := d.describe(q, d.terms(family{}, 1), found)
 	if err != nil {
 		return nil, err
 	}
 	if q.Support.Rows <= defaultFull && d.options.sited() == nil {
-		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // errors, as targets are 0
+		// errors, as targets are 0
+		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok {
 			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left, variance); err != nil {
 				return nil, err
 			}
@@ -194,7 +201,8 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 	return m, m.Calibrate(d.data, d.roles)
 }
 
-// certify makes a certified model of a posterior whose parameters are on the grid. found holds the findings so far.
+// certify makes a certified model of a posterior whose parameters are on the grid.
+// found holds the findings so far.
 func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (*model.Model, error) {
 	m, err := d.describe(q, terms, found)
 	if err != nil {
@@ -229,7 +237,8 @@ const lengthscale = string(kernel.Lengthscale)
 
 // parameter is a parse of a parameter's name, such as "0.log_lengthscale2[3]".
 type parameter struct {
-	part  string // the part of the kernel, counted from 1, such as "2.1"; "" if the kernel has no parts
+	// the part of the kernel, counted from 1, such as "2.1"; "" if the kernel has no parts
+	part  string
 	name  string // the name without "log_"
 	input string // the parameter's column, or ""
 	value func(v float64) float64
@@ -264,7 +273,8 @@ func (p *plan) parameter(text string) (of parameter) {
 	return of
 }
 
-// about makes findings about the parameters at. Parameters that differ only in their input share a finding.
+// about makes findings about the parameters at.
+// Parameters that differ only in their input share a finding.
 func (p *plan) about(names []string, at []int,
 	kind func(i int, of parameter) (finding.Kind, []float64)) (all finding.List) {
 	type group struct {

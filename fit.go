@@ -18,11 +18,11 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// This file has Fit, Decide (says what a fit would do) and Declare (says what a fit must do). All three call open
-// first.
+// This file has Fit, Decide (says what a fit would do) and Declare (says what a fit must do).
+// All three call open first.
 
-// work is the context of a fit. Once the fit is over, it reports no error, even if the fit's context ends. The model
-// keeps matrices of the fit, which carry this context and must stay usable.
+// work is the context of a fit. Once the fit is over, it reports no error, even if the fit's
+// context ends. The model keeps matrices of the fit, which carry this context and must stay usable.
 type work struct {
 	context.Context
 	over atomic.Bool
@@ -45,16 +45,17 @@ func during(ctx context.Context, predicting func(done, of int)) (context.Context
 	return w, func() { w.over.Store(true) }
 }
 
-// Fit trains a model on a table. It assigns the rows their roles, scales them, minimises the objective from several
-// starting points, and rounds the prior's parameters to the grid. It then certifies the posterior of the rounded
-// parameters on all certified rows.
+// Fit trains a model on a table. It assigns the rows their roles, scales them, minimises the
+// objective from several starting points, and rounds the prior's parameters to the grid.
+// It then certifies the posterior of the rounded parameters on all certified rows.
 //
-// Fit returns a UsageError if the options make no sense. If ctx ends, Fit offers the last state to Run.Save and
-// returns ctx's error.
+// Fit returns a UsageError if the options make no sense.
+// If ctx ends, Fit offers the last state to Run.Save and returns ctx's error.
 //
-// All ranks fit a table that is spread over ranks (dataset.ReadPart). Each rank calls Fit with the same options and
-// gets the same model, except for the row hashes of the model file, which only the first rank has. Only the first
-// rank calls Progress and Save. An error on one rank reaches the other ranks when the failing rank is closed.
+// All ranks fit a table that is spread over ranks (dataset.ReadPart).
+// Each rank calls Fit with the same options and gets the same model, except for the row hashes of
+// the model file, which only the first rank has. Only the first rank calls Progress and Save.
+// An error on one rank reaches the other ranks when the failing rank is closed.
 func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err error) {
 	defer matrix.Ended(&err)
 	if o, err = o.resolveFor(table); err != nil {
@@ -100,13 +101,16 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err
 
 // Plan says what a fit would do, decided before anything is trained.
 type Plan struct {
-	Options json.RawMessage `json:"options"` // the options as a model file keeps them, with every default filled in
+	// the options as a model file keeps them, with every default filled in
+	Options json.RawMessage `json:"options"`
 	Rows    string          `json:"rows_sha256"`
 	Roles   Roles           `json:"rows"`
 	Groups  *Roles          `json:"groups,omitempty"` // numbers of groups, if groups are counted
-	Kernels []string        `json:"kernels"`          // the kernels to try; Fit may try more after the best of them
-	Starts  int             `json:"starts"`           // starting points of each kernel
-	// the number of rows that training begins with: the prior rows for an informed prior, else the certified rows
+	// the kernels to try; Fit may try more after the best of them
+	Kernels []string `json:"kernels"`
+	Starts  int      `json:"starts"` // starting points of each kernel
+	// the number of rows that training begins with:
+	// the prior rows for an informed prior, else the certified rows
 	Trains int    `json:"trains"`
 	Method string `json:"optimizer"`        // the optimizer that trains on them
 	Solver string `json:"solver,omitempty"` // solver of a full GP
@@ -127,7 +131,8 @@ func rolesOf(c dataset.Counts) Roles {
 	return Roles{c[dataset.Test], c[dataset.Calibration], c[dataset.Prior], c[dataset.Certified]}
 }
 
-// Decide says what Fit would do with the table and the options. It refuses what Fit would refuse before training.
+// Decide says what Fit would do with the table and the options.
+// It refuses what Fit would refuse before training.
 func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, err error) {
 	defer matrix.Ended(&err)
 	if o, err = o.resolveFor(table); err != nil {
@@ -155,8 +160,8 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 	return told, nil
 }
 
-// open assigns a table's rows their roles and decides the first stage of a fit. It refuses a checkpoint of another
-// fit.
+// open assigns a table's rows their roles and decides the first stage of a fit.
+// It refuses a checkpoint of another fit.
 func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan, err error) {
 	d, err := deal(table, o)
 	if err == nil {
@@ -171,7 +176,8 @@ func open(table *dataset.Table, o Options) (certified share, c *checkpoints, fir
 	if c, err = begin(d); err != nil {
 		return certified, nil, nil, err
 	}
-	if o := d.options; !o.informed() { // the certified rows choose the prior and train the posterior
+	// the certified rows choose the prior and train the posterior
+	if o := d.options; !o.informed() {
 		first, err = stage{certified, o.Method, priced(o.families(d.inputs()), d.terms), o.Run.Init,
 			o.Run.FixParameters, o.Run.Restarts}.decide(d.findings)
 		return certified, c, first, err
@@ -189,9 +195,11 @@ func open(table *dataset.Table, o Options) (certified share, c *checkpoints, fir
 	return certified, c, first, err
 }
 
-// Declaration says what a fit is going to do with which rows. Its owner signs it, has it timestamped or publishes it.
-// It then proves that the model is the declared model, and somebody else can vouch for the time of the declaration. It
-// doesn't prove that nothing else was tried, because the rows and their targets must be known before it is written.
+// Declaration says what a fit is going to do with which rows.
+// Its owner signs it, has it timestamped or publishes it.
+// It then proves that the model is the declared model, and somebody else can vouch for the time of
+// the declaration. It doesn't prove that nothing else was tried, because the rows and their targets
+// must be known before it is written.
 type Declaration struct {
 	Version int   `json:"declaration"`
 	Plan    *Plan `json:"plan"`
@@ -216,8 +224,9 @@ func planned(ctx context.Context, table *dataset.Table, o Options) (Declaration,
 	return Declaration{declarationVersion, plan}, err
 }
 
-// Declared returns the options of a declaration. The certificate of their fit carries the declaration's hash. Fit
-// refuses these options for other rows.
+// Declared returns the options of a declaration.
+// The certificate of their fit carries the declaration's hash.
+// Fit refuses these options for other rows.
 func Declared(declaration []byte) (o Options, err error) {
 	d, err := readDeclaration(declaration)
 	if err != nil {
@@ -243,7 +252,8 @@ func readDeclaration(text []byte) (d Declaration, err error) {
 	return d, nil
 }
 
-// withNotices returns the text of a declaration as older versions wrote it, with the words of its plan's findings.
+// withNotices returns the text of a declaration as older versions wrote it, with the words of its
+// plan's findings.
 func (d Declaration) withNotices(words []string) ([]byte, error) {
 	type plan struct {
 		Plan
@@ -257,7 +267,8 @@ func (d Declaration) withNotices(words []string) ([]byte, error) {
 
 func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
 
-// checkFollows checks that a model was fitted by this declaration, from the data of the declaration.
+// checkFollows checks that a model was fitted by this declaration, from the data of the
+// declaration.
 func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table, declaration []byte) error {
 	switch hash := hashOf(declaration); {
 	case m.Terms.Declaration == "":
@@ -273,8 +284,9 @@ func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table, dec
 	return checkDeclared(ctx, table, o, declaration)
 }
 
-// checkDeclared checks that a declaration says what a fit with these options would do with a table. It compares
-// everything that people read in the declaration, and refuses a field that stands there twice.
+// checkDeclared checks that a declaration says what a fit with these options would do with a table.
+// It compares everything that people read in the declaration, and refuses a field that stands there
+// twice.
 func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declaration []byte) error {
 	d, err := readDeclaration(declaration)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Headline returns the promise of c in one sentence, for places that have no room for all of Sentence. Of a curve it
-// names one width (see Foremost).
+// Headline returns the promise of c in one sentence, for places that have no room for all of
+// Sentence. Of a curve it names one width (see Foremost).
 func (m *Model) Headline(c *pacbayes.Certificate) string {
 	if !c.Valid {
 		return m.Sentence(c)
@@ -23,8 +23,9 @@ func (m *Model) Headline(c *pacbayes.Certificate) string {
 		least(p.Bound, m.Population().Says), narrow(m, c.Loss, p.HalfWidth, p.HalfWidthRaw))
 }
 
-// Foremost returns the point of c's curve to name if only one is named: what somebody asked for, or the width for nine
-// in ten predictions, or the last point if the curve doesn't reach that share.
+// Foremost returns the point of c's curve to name if only one is named:
+// what somebody asked for, or the width for nine in ten predictions, or the last point if the curve
+// doesn't reach that share.
 func Foremost(c *pacbayes.Certificate) pacbayes.CurvePoint {
 	share := 0.9
 	if c.Promise != nil {

@@ -10,15 +10,17 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// More than two classes: a model of each class against the others, in one file of several targets. The label is the
-// class with the largest probability, and the certificate of all targets together counts wrong labels.
+// More than two classes: a model of each class against the others, in one file of several targets.
+// The label is the class with the largest probability, and the certificate of all targets together
+// counts wrong labels.
 
 // looksLikeKinds is the largest number of different texts by which a target looks like classes.
 const looksLikeKinds = 20
 
-// Kinds returns the table with a column of 0 and 1 for each class, and the options of a fit of these columns, if the
-// target has more than two classes: a text of at most 20 kinds, or of more kinds, or numbers, if the options ask for
-// probit noise. Otherwise it returns both as they are. FitTargets takes what Kinds returns.
+// Kinds returns the table with a column of 0 and 1 for each class, and the options of a fit of
+// these columns, if the target has more than two classes:
+// a text of at most 20 kinds, or of more kinds, or numbers, if the options ask for probit noise.
+// Otherwise it returns both as they are. FitTargets takes what Kinds returns.
 func (o Options) Kinds(table *dataset.Table) (*dataset.Table, Options, error) {
 	d := o.Data
 	if text := table.IsText(d.Target); d.Beside != nil || d.Classes != nil || d.Censored != "" || o.kept ||
@@ -49,14 +51,15 @@ type Labels struct {
 	Target      string           `json:"target"`
 	Classes     []string         `json:"classes"`
 	Predictions []KindPrediction `json:"predictions"`
-	// Sets has, for each row, the labels that can't be excluded at a level, such as 0.9. For the rows of each class, they
-	// hold the label of a further row with a probability of at least the level, on average over draws of the certified
-	// rows and over further rows from the same source. This is no certificate. See model.Sets.
+	// Sets has, for each row, the labels that can't be excluded at a level, such as 0.9.
+	// For the rows of each class, they hold the label of a further row with a probability of at
+	// least the level, on average over draws of the certified rows and over further rows from the
+	// same source. This is no certificate. See model.Sets.
 	Sets [][]string `json:"sets,omitempty"`
 }
 
-// Table returns the names of the columns of a table of labels, a function that fills a row, and the columns of text,
-// after the kept ones, which may be nil.
+// Table returns the names of the columns of a table of labels, a function that fills a row, and the
+// columns of text, after the kept ones, which may be nil.
 func (l Labels) Table(kept *dataset.Kept) (names []string, fill func(i int, values []float64) error, _ *dataset.Kept) {
 	names = append(lists.Of(l.Classes, func(class string) string { return "probability_" + class }), "outside")
 	return names, func(i int, values []float64) error {
@@ -65,7 +68,8 @@ func (l Labels) Table(kept *dataset.Kept) (names []string, fill func(i int, valu
 	}, kept.Labelled(func(row int) string { return l.Predictions[row].Label }, l.Sets)
 }
 
-// PredictLabels returns labels and probabilities for the rows of a table, and sets of labels at a level unless it is 0.
+// PredictLabels returns labels and probabilities for the rows of a table, and sets of labels at a
+// level unless it is 0.
 // P(k) is Φ_k/ΣΦ, where Φ_k is the probability of class k against the others.
 func (t *Targets) PredictLabels(ctx context.Context, table *dataset.Table, level float64) (l Labels, err error) {
 	each := make([][]model.Prediction, len(t.Models))
@@ -88,7 +92,8 @@ func (t *Targets) JoinLabels(each [][]model.Prediction, level float64) (Labels, 
 	return l, l.addSets(t.Together.Sets, level)
 }
 
-// LabelsOf returns predictions of two classes as Labels, with sets of labels at a level unless it is 0.
+// LabelsOf returns predictions of two classes as Labels, with sets of labels at a level unless it
+// is 0.
 func (m *Model) LabelsOf(ps []model.Prediction, level float64) (Labels, error) {
 	l := Labels{Target: m.Target, Classes: m.Classes, Predictions: lists.Of(ps, func(p model.Prediction) KindPrediction {
 		return KindPrediction{p.Label, model.Both(p.Mean), p.Outside}

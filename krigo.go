@@ -1,6 +1,7 @@
-// Package krigo trains Gaussian processes that generalise, and certifies that they do. With confidence 1−δ, the
-// posterior's risk on further rows is at most a bound B, which krigo computes from the certified rows (Reeb, Doerr,
-// Gerwinn, Rakitsch, "Learning Gaussian Processes by Minimizing PAC-Bayesian Generalization Bounds", NeurIPS 2018).
+// Package krigo trains Gaussian processes that generalise, and certifies that they do.
+// With confidence 1−δ, the posterior's risk on further rows is at most a bound B, which krigo
+// computes from the certified rows (Reeb, Doerr, Gerwinn, Rakitsch, "Learning Gaussian Processes by
+// Minimizing PAC-Bayesian Generalization Bounds", NeurIPS 2018).
 //
 // This program fits a model, prints what it promises, and predicts a row:
 //
@@ -39,15 +40,18 @@
 //		// y = 0.3
 //	}
 //
-// Fit takes a table and returns a Model with its certificate. Load and Read return a saved Model. A Model predicts,
-// samples, makes intervals, and recomputes its certificate. Decide says what Fit would do, Compare compares objectives,
-// Evaluate takes an objective at given parameters, and CertifyPredictions certifies any other model's predictions.
-// Options has a struct for each part of a fit. A method is chosen by name, and docs/reference/settings.md lists its
-// settings. Other packages hold the parts: method the ways to train, and then kernel, objective, pacbayes, posterior,
-// train, model and dataset.
+// Fit takes a table and returns a Model with its certificate. Load and Read return a saved Model.
+// A Model predicts, samples, makes intervals, and recomputes its certificate.
+// Decide says what Fit would do, Compare compares objectives, Evaluate takes an objective at given
+// parameters, and CertifyPredictions certifies any other model's predictions.
+// Options has a struct for each part of a fit.
+// A method is chosen by name, and docs/reference/settings.md lists its settings.
+// Other packages hold the parts: method the ways to train, and then kernel, objective, pacbayes,
+// posterior, train, model and dataset.
 //
-// A kernel, a noise, a loss, a method or a file format of another module registers itself by name in an init
-// function: kernel.RegisterPair, objective.RegisterNoise, pacbayes.RegisterLoss, method.Register, files.Register.
+// A kernel, a noise, a loss, a method or a file format of another module registers itself by name
+// in an init function: kernel.RegisterPair, objective.RegisterNoise, pacbayes.RegisterLoss,
+// method.Register, files.Register.
 // Options and model files then know the name. A program that loads such a model imports the module.
 package krigo
 
@@ -69,13 +73,17 @@ import (
 //	trained  the best run (plan.optimum)
 //	model    the posterior of the best run, on the grid and certified (plan.finish, dealt.certify)
 //
-// With a prior on the grid, the share is the certified rows. With an informed prior, it is the prior rows. If a
-// posterior is learnt afterwards, a second plan trains on the certified rows. Code that finds something a person
-// should know returns it as a finding. docs/behind/architecture.md shows which files do this.
+// With a prior on the grid, the share is the certified rows.
+// With an informed prior, it is the prior rows.
+// If a posterior is learnt afterwards, a second plan trains on the certified rows.
+// Code that finds something a person should know returns it as a finding.
+// docs/behind/architecture.md shows which files do this.
 
-// Model is a trained Gaussian process with its certificate. Fit, Load and Read return it, Save and Write store it.
-// Its fields are those of model.Model. The methods here take tables, and the methods of model.Model take views of
-// tables. Only AcceptFileOrder and Calibrate change a Model, so several goroutines may use one Model at once.
+// Model is a trained Gaussian process with its certificate.
+// Fit, Load and Read return it, Save and Write store it.
+// Its fields are those of model.Model. The methods here take tables, and the methods of model.Model
+// take views of tables. Only AcceptFileOrder and Calibrate change a Model, so several goroutines
+// may use one Model at once.
 type Model struct{ model.Model }
 
 // Method is a way to train; see package method.
@@ -87,7 +95,8 @@ func Load(path string) (*Model, error) { return wrap(model.Load(path)) }
 // Read reads a model from r to its end. r holds what a model file holds.
 func Read(r io.Reader) (*Model, error) { return wrap(model.Read(r)) }
 
-// AcceptFileOrder returns the model with a certificate that is valid on the caller's word (see model.Model).
+// AcceptFileOrder returns the model with a certificate that is valid on the caller's word (see
+// model.Model).
 func (m *Model) AcceptFileOrder() (*Model, error) { return wrap(m.Model.AcceptFileOrder()) }
 
 func wrap(m *model.Model, err error) (*Model, error) {
@@ -124,7 +133,8 @@ func asUsage(err error) error {
 
 // Event reports the progress of training.
 type Event struct {
-	Stage     string // which part of the training goes on, as in "kernel 3 of 6" or "best kernel"; may be empty
+	// which part of the training goes on, as in "kernel 3 of 6" or "best kernel"; may be empty
+	Stage     string
 	Family    string // kernel family, as in "se" or "se (ARD)"
 	Start     int    // the starting point, counted from 1
 	Starts    int    // the number of starting points that are planned so far
@@ -133,18 +143,19 @@ type Event struct {
 	Value     float64 // value of the objective
 	Stopped   string  // why the run from this start ended; empty while it goes on
 
-	// Solver names the method that solves a full GP, and is "" for other methods. During a long solve, Iteration
-	// counts the solver's iterations and Residual is its relative residual. Otherwise Residual is 0.
+	// Solver names the method that solves a full GP, and is "" for other methods.
+	// During a long solve, Iteration counts the solver's iterations and Residual is its relative
+	// residual. Otherwise Residual is 0.
 	Solver   string
 	Residual float64
 
-	// Comparing says that training has ended, and that kernels are compared by their evidence. Iteration counts the
-	// second derivatives of Family's evidence, and Of is their number.
+	// Comparing says that training has ended, and that kernels are compared by their evidence.
+	// Iteration counts the second derivatives of Family's evidence, and Of is their number.
 	Comparing bool
 }
 
-// Checkpoint is the state of an unfinished fit: the state of the run from every starting point. A fit resumes only
-// with the same data and options.
+// Checkpoint is the state of an unfinished fit: the state of the run from every starting point.
+// A fit resumes only with the same data and options.
 type Checkpoint struct {
 	Version     int                      `json:"version"`
 	Fingerprint string                   `json:"fingerprint"` // hash of all rows and all options

@@ -22,9 +22,9 @@ import (
 // mostSlices is the most values of a column whose values are kinds of rows.
 const mostSlices = 50
 
-// CertifyLabels certifies labels in a table, which any classifier predicted, beside the true labels. It holds for
-// further rows of the same source if the classifier never saw these rows and wasn't chosen by them. The caller vouches
-// for this.
+// CertifyLabels certifies labels in a table, which any classifier predicted, beside the true
+// labels. It holds for further rows of the same source if the classifier never saw these rows and
+// wasn't chosen by them. The caller vouches for this.
 func CertifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*CertifiedLabels, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -51,8 +51,9 @@ func certifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*
 	return p, nil
 }
 
-// copies counts the rows that equal an earlier row in every cell, if the table has more than labels in few kinds. It
-// returns an error if the table consists of copies of itself. Rows of a group may be copies.
+// copies counts the rows that equal an earlier row in every cell, if the table has more than labels
+// in few kinds. It returns an error if the table consists of copies of itself.
+// Rows of a group may be copies.
 func (r *labelReader) copies() (int, error) {
 	if r.o.Group != "" {
 		return 0, nil
@@ -72,8 +73,8 @@ func (r *labelReader) copies() (int, error) {
 		rows += n
 		copied = divisor(copied, n)
 	}
-	// Of independent rows, each different row comes a multiple of k times with a probability of at most about 1/k. A
-	// probability below a millionth for all of them is no chance.
+	// Of independent rows, each different row comes a multiple of k times with a probability of at
+	// most about 1/k. A probability below a millionth for all of them is no chance.
 	if copied > 1 && float64(len(times)-1)*math.Log(float64(copied)) > 6*math.Ln10 {
 		return 0, fmt.Errorf("%s: its %d rows are %d copies of %d rows; independent rows don't repeat like this: leave one "+
 			"copy of each, or name what the copies have in common by group", r.table.Source, rows, copied, rows/copied)
@@ -153,7 +154,8 @@ type labelReader struct {
 	o      LabelOptions
 	table  *dataset.Table
 	groups []string // the group of each row; nil: rows aren't grouped
-	// classes are the classes of the certificate that further rows are compared with; nil: rows are to be certified.
+	// classes are the classes of the certificate that further rows are compared with; nil:
+	// rows are to be certified.
 	classes []string
 	unknown int // classes without a column of probabilities, the last ones
 }
@@ -319,8 +321,8 @@ func (r *labelReader) rest(l *pacbayes.Labelled) error {
 	return nil
 }
 
-// ReadCosts reads costs from a table with a row for each true class, which the first column names, and a column for
-// each predicted class.
+// ReadCosts reads costs from a table with a row for each true class, which the first column names,
+// and a column for each predicted class.
 func ReadCosts(table *dataset.Table) (*Costs, error) {
 	r := &labelReader{table: table}
 	truth, err := r.labels("costs", table.Names[0])
@@ -344,7 +346,8 @@ func ReadCosts(table *dataset.Table) (*Costs, error) {
 	return c, nil
 }
 
-// of returns the costs by the places of classes, or an error if c isn't a cost of every pair of classes.
+// of returns the costs by the places of classes, or an error if c isn't a cost of every pair of
+// classes.
 func (c *Costs) of(classes []string) ([][]float64, error) {
 	most := 0.
 	for _, row := range c.Costs {
@@ -373,7 +376,8 @@ func (c *Costs) of(classes []string) ([][]float64, error) {
 
 // probabilities reads the columns of probabilities, whose names say the classes.
 func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
-	const most = 1e-3 + 1e-9 // probabilities in a file are rounded, and so is their sum: .333 + .333 + .333
+	// probabilities in a file are rounded, and so is their sum: .333 + .333 + .333
+	const most = 1e-3 + 1e-9
 	var columns []int
 	var classes []string
 	for j, name := range r.table.Names {
@@ -442,7 +446,8 @@ func (r *labelReader) places(l *pacbayes.Labelled, flag, column string, labels [
 	return lists.Of(labels, func(label string) int { return known[label] }), nil
 }
 
-// sortedClasses returns different labels in order: numbers by their value if all labels are numbers, else text.
+// sortedClasses returns different labels in order:
+// numbers by their value if all labels are numbers, else text.
 func sortedClasses(lists ...[]string) []string {
 	all := slices.Clone(slices.Concat(lists...))
 	slices.Sort(all)

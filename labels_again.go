@@ -22,9 +22,10 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// LoadLabels reads a certificate of labels from a JSON file, as krigo certify --out writes it. It computes every bound
-// again from the file's counts (see pacbayes.LabelTerms.Again), and refuses a file that says something else. It writes
-// the sentence and the conditions anew. checksum is the file's SHA-256, in hex.
+// LoadLabels reads a certificate of labels from a JSON file, as krigo certify --out writes it.
+// It computes every bound again from the file's counts (see pacbayes.LabelTerms.Again), and refuses
+// a file that says something else. It writes the sentence and the conditions anew.
+// checksum is the file's SHA-256, in hex.
 func LoadLabels(path string) (p *CertifiedLabels, checksum string, err error) {
 	text, err := memory.ReadFile(path, 32)
 	if err == nil {
@@ -93,8 +94,9 @@ func (p *CertifiedLabels) compute() (err error) {
 	return err
 }
 
-// Reproduce certifies the rows of a table again. It returns an error if these aren't the certified rows, or if anything
-// in the certificate, or in the file that it came from, isn't what the rows make it.
+// Reproduce certifies the rows of a table again.
+// It returns an error if these aren't the certified rows, or if anything in the certificate, or in
+// the file that it came from, isn't what the rows make it.
 func (p *CertifiedLabels) Reproduce(ctx context.Context, table *dataset.Table) error {
 	again, err := certifyLabels(ctx, table, p.LabelOptions)
 	if err != nil {
@@ -120,8 +122,8 @@ func plain(p *CertifiedLabels) (document any) {
 	return document
 }
 
-// differ returns an error that names the first value which isn't the same in two JSON documents. It leaves out the
-// named keys. Another kind of processor may round a fraction in another way.
+// differ returns an error that names the first value which isn't the same in two JSON documents.
+// It leaves out the named keys. Another kind of processor may round a fraction in another way.
 func differ(at string, said, is any, but ...string) error {
 	const rounding = 1e-9
 	switch is := is.(type) {
@@ -162,9 +164,10 @@ func differ(at string, said, is any, but ...string) error {
 		spelling.Cut(string(text), 200))
 }
 
-// Again reads further rows as the certificate's rows were read. It also returns a hash of each row, and whether these
-// are the certified rows. A class that the certificate doesn't know is a further class, without a probability. Columns
-// of a score, of kinds of rows and of groups needn't be there. Rows have no costs.
+// Again reads further rows as the certificate's rows were read.
+// It also returns a hash of each row, and whether these are the certified rows.
+// A class that the certificate doesn't know is a further class, without a probability.
+// Columns of a score, of kinds of rows and of groups needn't be there. Rows have no costs.
 func (p *CertifiedLabels) Again(ctx context.Context, table *dataset.Table) (l *pacbayes.Labelled, hashes []uint64,
 	same bool, err error) {
 	r := &labelReader{o: p.LabelOptions, table: table.Within(ctx), classes: p.Certificate.Classes}

@@ -11,13 +11,17 @@ import (
 
 // LabelOptions say where a table has labels, and what CertifyLabels certifies about them.
 type LabelOptions struct {
-	Target        string `json:"target"`
-	Prediction    string `json:"prediction,omitempty"`    // column of predicted labels; "": the most probable class
-	Score         string `json:"score,omitempty"`         // column with larger numbers for surer labels
-	Probabilities string `json:"probabilities,omitempty"` // columns of probabilities are called this and a class
-	SliceBy       string `json:"slice_by,omitempty"`      // column whose values are the kinds of rows
-	Group         string `json:"group,omitempty"`         // column that groups rows
-	Costs         *Costs `json:"costs,omitempty"`         // what wrong labels cost
+	Target string `json:"target"`
+	// column of predicted labels; "": the most probable class
+	Prediction string `json:"prediction,omitempty"`
+	// column with larger numbers for surer labels
+	Score string `json:"score,omitempty"`
+	// columns of probabilities are called this and a class
+	Probabilities string `json:"probabilities,omitempty"`
+	// column whose values are the kinds of rows
+	SliceBy string `json:"slice_by,omitempty"`
+	Group   string `json:"group,omitempty"` // column that groups rows
+	Costs   *Costs `json:"costs,omitempty"` // what wrong labels cost
 	pacbayes.LabelTerms
 }
 
@@ -40,7 +44,8 @@ type CertifiedLabels struct {
 	file any // what the file says that the certificate came from
 }
 
-// said returns what the certificate promises, in words. Each line is a paragraph or an item of a list.
+// said returns what the certificate promises, in words.
+// Each line is a paragraph or an item of a list.
 func (p *CertifiedLabels) said() string {
 	c := p.Certificate
 	var promises []string

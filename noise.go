@@ -19,21 +19,24 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// A noise that depends on the inputs is learnt on the rows that train, in turns with the parameters (Goldberg,
-// Williams and Bishop 1998, in the form of most likely noises: Kersting et al. 2007). With the errors r_i of
-// predicting each row from the others, and the variances v_i of f there, it minimises
+// A noise that depends on the inputs is learnt on the rows that train, in turns with the parameters
+// (Goldberg, Williams and Bishop 1998, in the form of most likely noises: Kersting et al. 2007).
+// With the errors r_i of predicting each row from the others, and the variances v_i of f there, it
+// minimises
 //
 //	½ Σ_i [ln(v_i + s_i) + r_i²/(v_i + s_i)] + |b|²/(2τ²),  ln s_i = c + φ(x_i)ᵀb
 //
-// φ(x) is x itself (linear), or L⁻¹k(Z,x) for centres Z with K_ZZ = L Lᵀ, so that φᵀb is a Gaussian process on Z's
-// span (gp). Held-out density chooses the length of k and τ, and whether the noise may be a constant.
+// φ(x) is x itself (linear), or L⁻¹k(Z,x) for centres Z with K_ZZ = L Lᵀ, so that φᵀb is a Gaussian
+// process on Z's span (gp). Held-out density chooses the length of k and τ, and whether the noise
+// may be a constant.
 //
-// With nearest, and on batches, exp(φᵀb + c) is a factor of the whole variance v_i + s instead, and φ is a function
-// of the mean and ln(v_i + s) too (model.Varying). A kernel that is rough takes noise for a function, and no noise
-// makes up for a v_i that is too large. On a fifth of protein, the half-width that holds .95, on average in standard
-// deviations of the target, falls from 1.133 to .894 and the NLPD from .587 to .533. With φ(x) alone the NLPD is
-// .456 instead of .529 on another tenth, and the half-width is no less. With a noise beside v_i the NLPD is .84
-// there.
+// With nearest, and on batches, exp(φᵀb + c) is a factor of the whole variance v_i + s instead, and
+// φ is a function of the mean and ln(v_i + s) too (model.Varying).
+// A kernel that is rough takes noise for a function, and no noise makes up for a v_i that is too
+// large. On a fifth of protein, the half-width that holds .95, on average in standard deviations of
+// the target, falls from 1.133 to .894 and the NLPD from .587 to .533.
+// With φ(x) alone the NLPD is .456 instead of .529 on another tenth, and the half-width is no less.
+// With a noise beside v_i the NLPD is .84 there.
 
 const (
 	noiseRounds  = 2    // times that noise and parameters are trained in turn
@@ -164,8 +167,8 @@ func (f noiseForm) factor(z matrix.Dense) (matrix.Dense, error) {
 	return l, err
 }
 
-// learnNoise returns the noise of an option that the errors speak for, and c, the mean of ln s on the rows. It is
-// nil if auto finds that held-out density doesn't gain enough.
+// learnNoise returns the noise of an option that the errors speak for, and c, the mean of ln s on
+// the rows. It is nil if auto finds that held-out density doesn't gain enough.
 func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []float64, seed uint64) (*model.Varying,
 	float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
@@ -218,8 +221,8 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 	return varying, w[0] + mean, nil
 }
 
-// withNoise trains the noise that the options ask for, in turns with the parameters. It returns the plan and the
-// result of rows that differ in noise.
+// withNoise trains the noise that the options ask for, in turns with the parameters.
+// It returns the plan and the result of rows that differ in noise.
 func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan, trained, error) {
 	option := p.options.Kernel.Noise
 	if !p.options.varies() {
@@ -309,8 +312,8 @@ func (p *plan) noisy(v *model.Varying) (_ *plan, err error) {
 	return &again, err
 }
 
-// errors returns rows that train, the squares of the errors of predicting each from the others, and the variances of
-// f there. A sparse GP predicts each row from all rows.
+// errors returns rows that train, the squares of the errors of predicting each from the others, and
+// the variances of f there. A sparse GP predicts each row from all rows.
 func (p *plan) errors(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []float64, err error) {
 	var errs []float64
 	rows := p.all

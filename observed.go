@@ -20,13 +20,15 @@ type Observed struct {
 	Losses  []float64 `json:"losses,omitempty"` // losses, where 1 is a miss; nil without a promise
 	RMSE    float64   `json:"rmse"`
 	MAE     float64   `json:"mae"`
-	// Contradicts says that the lower limit of the risk, with confidence 1−δ, is above the promised risk (see Excess).
+	// Contradicts says that the lower limit of the risk, with confidence 1−δ, is above the promised
+	// risk (see Excess).
 	Contradicts bool   `json:"contradicts,omitempty"`
 	Promise     string `json:"promise"` // what these rows say of the promise, in words
 }
 
-// Observe compares the model's predictions for the rows of a table with the table's targets. The promise is the share
-// that the certificate guarantees for its band, or, if no share was asked for, its bound on the loss.
+// Observe compares the model's predictions for the rows of a table with the table's targets.
+// The promise is the share that the certificate guarantees for its band, or, if no share was asked
+// for, its bound on the loss.
 func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Prediction) (o *Observed, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Targeted(table.Within(ctx))

@@ -18,24 +18,29 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Options say how to fit: the data, the kernel, the method, the prior, the promise, and the run. The zero value of
-// every field except Data.Target means the field's default. Options as JSON are a checkpoint's fingerprint, part of a
-// plan, and what a model file keeps about the fit.
+// Options say how to fit: the data, the kernel, the method, the prior, the promise, and the run.
+// The zero value of every field except Data.Target means the field's default.
+// Options as JSON are a checkpoint's fingerprint, part of a plan, and what a model file keeps about
+// the fit.
 //
-// A field with the tag set:"NAME" is also the flag NAME. Its tags are its values or range, and its default. The first
-// paragraph of the comment above it is its help, and says what decides the default if no value does (package
-// internal/settings).
+// A field with the tag set:"NAME" is also the flag NAME.
+// Its tags are its values or range, and its default.
+// The first paragraph of the comment above it is its help, and says what decides the default if no
+// value does (package internal/settings).
 type Options struct {
-	Data    Data          `json:"data"`
-	Kernel  Kernel        `json:"kernel"`
-	Method  method.Choice `json:"method"` // without a name, other options and the number of rows decide
+	Data   Data   `json:"data"`
+	Kernel Kernel `json:"kernel"`
+	// without a name, other options and the number of rows decide
+	Method  method.Choice `json:"method"`
 	Prior   Prior         `json:"prior"`
 	Promise Promise       `json:"promise"`
 	Run     Run           `json:"run"`
 
-	spare int  // see spares; 0 after the share of prior rows is decided, and in the options that a model keeps
-	kept  bool // the options come from a model or a declaration, which say whether the target has a transform
-	open  bool // the user asked for neither ε nor a share (see everyWidth)
+	// see spares; 0 after the share of prior rows is decided, and in the options that a model keeps
+	spare int
+	// the options come from a model or a declaration, which say whether the target has a transform
+	kept bool
+	open bool // the user asked for neither ε nor a share (see everyWidth)
 }
 
 // Data says what the columns are, and which rows get which role.
@@ -48,8 +53,10 @@ type Data struct {
 	// Columns that are no inputs, such as names of rows; * and ? as in --inputs.
 	Ignore []string `json:"ignore,omitempty" set:"ignore" value:"COLS" tier:"everyday"`
 
-	// Beside names all targets of a fit of several targets, Target among them (FitTargets). None of them is an input.
-	// Roles are then dealt to all rows that have any of these targets, so that no row's role depends on Target.
+	// Beside names all targets of a fit of several targets, Target among them (FitTargets).
+	// None of them is an input.
+	// Roles are then dealt to all rows that have any of these targets, so that no row's role
+	// depends on Target.
 	Beside []string `json:"beside,omitempty"`
 
 	// Reading says how the table's cells are written. Fit overwrites it with the table's own.
@@ -68,7 +75,8 @@ type Data struct {
 
 	Declared *dataset.Scaling `json:"declared,omitzero"` // the constants, if Scaling is "declared"
 
-	// Classes are the labels of the target, whose places are its numbers. They are found by the look of the target.
+	// Classes are the labels of the target, whose places are its numbers.
+	// They are found by the look of the target.
 	Classes []string `json:"classes,omitempty"`
 	// Kinds is the column of more than two classes whose class the target is; see Options.Kinds.
 	Kinds *dataset.Kinds `json:"kinds,omitempty"`
@@ -76,10 +84,11 @@ type Data struct {
 	// Transform of the target for the model: none, log, log1p, sqrt, boxcox, yeo-johnson, auto.
 	// Default: auto, or none.
 	//
-	// Transform names a T of dataset.Transforms, and the model sees the target as T(y). "auto" lets the evidence and
-	// the left-out errors of prior rows choose. "" means auto if the mean is certified by its own misses, and none
-	// otherwise. A model keeps the transform that was chosen. Everything that a model says about the target is in the
-	// target's own units.
+	// Transform names a T of dataset.Transforms, and the model sees the target as T(y).
+	// "auto" lets the evidence and the left-out errors of prior rows choose.
+	// "" means auto if the mean is certified by its own misses, and none otherwise.
+	// A model keeps the transform that was chosen.
+	// Everything that a model says about the target is in the target's own units.
 	Transform string `json:"target_transform,omitzero" set:"target-transform" value:"T" values:"none log log1p sqrt boxcox yeo-johnson auto" tier:"everyday" for:"training"`
 	// What to predict of a transformed target: its mean or its median.
 	// Default: mean.
@@ -91,13 +100,15 @@ type Data struct {
 
 	// Known standard errors of the target (in its units, not variances); predictions need them too.
 	//
-	// The square of the standard error is added to the trained noise variance, which is the same for all rows.
+	// The square of the standard error is added to the trained noise variance, which is the same
+	// for all rows.
 	NoiseColumn string `json:"noise_column,omitzero" set:"noise-column" value:"COL" for:"training"`
 
 	// Another model's predictions of the target, for rows that it wasn't made from: the model
 	// learns what they miss, and its predictions are the sum.
 	//
-	// Offset is a fixed function of the row, so the certificate of the sum is the certificate of the GP for y − Offset.
+	// Offset is a fixed function of the row, so the certificate of the sum is the certificate of
+	// the GP for y − Offset.
 	Offset string `json:"offset,omitzero" set:"offset" value:"COL" for:"training"`
 
 	// Exposure of a count or positive target, such as person-years: the mean is proportional to it,
@@ -126,16 +137,16 @@ type Kernel struct {
 	// Names of package kernel; se+rq, se*rq(x1); list se,rq; auto.
 	// Default: auto, or se.
 	//
-	// The syntax is that of kernel.Parse, also with columns as in "se(x1, x2)*periodic(hour)". krigo tries each
-	// kernel of a list with commas, as it does with auto.
+	// The syntax is that of kernel.Parse, also with columns as in "se(x1, x2)*periodic(hour)".
+	// krigo tries each kernel of a list with commas, as it does with auto.
 	Expression string `json:"expression,omitzero" set:"kernel" value:"K" default:"se" tier:"everyday" for:"training"`
 
 	// A lengthscale for each input: on, off, or auto (tries both; the bound pays ln 2 for the
 	// choice).
 	// Default: on, or auto.
 	//
-	// At a few hundred rows ARD's grid penalty often costs more than it gains. So a prior on the grid has auto as its
-	// default.
+	// At a few hundred rows ARD's grid penalty often costs more than it gains.
+	// So a prior on the grid has auto as its default.
 	ARD string `json:"ard,omitzero" set:"ard" value:"HOW" values:"on off auto" default:"auto" for:"training"`
 
 	// Prior mean: zero, constant or linear; the bound pays for a trained mean as for a kernel.
@@ -145,14 +156,15 @@ type Kernel struct {
 	// constant, linear, gp, auto, student, probit, poisson, negative-binomial, gamma, ordinal.
 	// Default: by the target.
 	//
-	// "" lets the left-out density of prior rows choose between student and constant, if a method allows it. A model
-	// keeps the noise that was chosen.
+	// "" lets the left-out density of prior rows choose between student and constant, if a method
+	// allows it. A model keeps the noise that was chosen.
 	Noise string `json:"noise,omitzero" set:"noise" value:"N" values:"constant linear gp auto student probit poisson negative-binomial gamma ordinal" for:"training"`
 
 	// Predictions that never fall, or never rise, as one or two columns rise: as in
 	// size:up,price:down; predicting takes longer.
 	//
-	// See posterior.Monotone. Certified are the monotone predictions, a fixed function of the prior rows.
+	// See posterior.Monotone. Certified are the monotone predictions, a fixed function of the prior
+	// rows.
 	Monotone []string `json:"monotone,omitempty" set:"monotone" value:"COL:WAY" for:"fit"`
 }
 
@@ -187,16 +199,17 @@ func (o Options) labels() bool { return o.Kernel.Noise == objective.ProbitName }
 // sited returns the noise if it takes sites, or nil.
 func (o Options) sited() objective.Sited { return objective.SitedOf(o.Kernel.Noise) }
 
-// drawn says whether the target has classes, and the certificate is about the label that a random draw of the model
-// gives. Labels are then ±1 for the model.
+// drawn says whether the target has classes, and the certificate is about the label that a random
+// draw of the model gives. Labels are then ±1 for the model.
 func (o Options) drawn() bool { return o.labels() && (!o.informed() || o.learns()) }
 
-// autoKernel is the expression that lets krigo choose among autoKernels. A smoothness that suits the target is worth
-// more than restarts, since no kernel of autoKernels is within 20 % of the best kernel on all public sets
-// (docs/behind/benchmark.md).
+// autoKernel is the expression that lets krigo choose among autoKernels.
+// A smoothness that suits the target is worth more than restarts, since no kernel of autoKernels is
+// within 20 % of the best kernel on all public sets (docs/behind/benchmark.md).
 const autoKernel = "auto"
 
-// expressions returns the expressions of the kernels to try. auto are the kernels that auto stands for.
+// expressions returns the expressions of the kernels to try.
+// auto are the kernels that auto stands for.
 func (k Kernel) expressions(auto []string) (all []string) {
 	named := kernel.Split(k.Expression)
 	for _, expression := range named {
@@ -213,17 +226,20 @@ func (k Kernel) expressions(auto []string) (all []string) {
 
 var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "se"}
 
-// autoAdditive is one more kernel that auto tries where a covariance matrix is factored and choosing a kernel costs
-// nothing, for up to mostAdditive inputs, since its time grows with their number. The full part beside the sums
-// matters: additive alone has RMSE .71 on pendulum, where matern32 has .32. Mean RMSE on ten folds of public sets, with
-// this kernel among the others: concreteslump −14 %, autos −4 %, servo −4 %, autompg −2 %, fertility +.7 %.
+// autoAdditive is one more kernel that auto tries where a covariance matrix is factored and
+// choosing a kernel costs nothing, for up to mostAdditive inputs, since its time grows with their
+// number. The full part beside the sums matters:
+// additive alone has RMSE .71 on pendulum, where matern32 has .32.
+// Mean RMSE on ten folds of public sets, with this kernel among the others:
+// concreteslump −14 %, autos −4 %, servo −4 %, autompg −2 %, fertility +.7 %.
 const (
 	autoAdditive = "additive+matern32"
 	mostAdditive = 40
 )
 
-// autoLinear is one more kernel for labels, and labelKernels are the kernels that stand beside it. The products and rq
-// were never chosen in 80 fits of Pima, biopsy, two_class_dat, synth and spam7. For numbers see Options.further.
+// autoLinear is one more kernel for labels, and labelKernels are the kernels that stand beside it.
+// The products and rq were never chosen in 80 fits of Pima, biopsy, two_class_dat, synth and spam7.
+// For numbers see Options.further.
 const (
 	autoLinear = "linear"
 	autoSteps  = "steps"
@@ -243,7 +259,8 @@ func (o Options) auto(dim int) []string {
 	return kernels
 }
 
-// choosesFreely says whether a covariance matrix is factored, and rows choose the kernel that don't certify it.
+// choosesFreely says whether a covariance matrix is factored, and rows choose the kernel that don't
+// certify it.
 func (o Options) choosesFreely() bool {
 	m := o.Method
 	return o.Prior.Kind == "informed" && m.Kind().Exact && !m.OnBatches() && m.Solver != posterior.ByCG
@@ -265,12 +282,14 @@ type Prior struct {
 	// Takes positive factors of the prior's covariance, such as 1,0.3,0.1.
 	Temper []float64 `json:"temper,omitempty" set:"temper" value:"LIST" range:">0:" for:"training"`
 
-	// Learn says that kl-pac learns Q on the certified rows after an informed prior. Otherwise Q is the prior itself.
+	// Learn says that kl-pac learns Q on the certified rows after an informed prior.
+	// Otherwise Q is the prior itself.
 	Learn bool `json:"learn,omitzero"`
 
 	Grid pacbayes.Grid `json:"grid,omitzero"` // the grid of p_θ's parameters
 
-	// Mixed says that p_θ mixes grids of 0, 1 and 2 digits, and under ARD also kernels with few different lengthscales.
+	// Mixed says that p_θ mixes grids of 0, 1 and 2 digits, and under ARD also kernels with few
+	// different lengthscales.
 	Mixed bool `json:"mixed,omitzero"`
 }
 
@@ -284,8 +303,8 @@ type Promise struct {
 	// Half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8.
 	// Default: a table of widths, where there is one, and 0.6.
 	//
-	// Epsilon is the width below y if EpsilonAbove has another width above y. The default is from Reeb et al. 2018,
-	// Sect. 4.
+	// Epsilon is the width below y if EpsilonAbove has another width above y.
+	// The default is from Reeb et al. 2018, Sect. 4.
 	Epsilon      float64 `json:"epsilon,omitzero" set:"epsilon" value:"E" default:"0.6" tier:"everyday"`
 	EpsilonAbove float64 `json:"epsilon_above,omitzero"` // asymmetric loss only: the width above y
 
@@ -321,8 +340,8 @@ type Promise struct {
 	Calibration float64 `json:"calibration,omitzero" set:"calibration-fraction" value:"SHARE" range:"0:<1" for:"training"`
 }
 
-// Run says where training starts, and what a fit reports and keeps. Only flags have the defaults of Run's tags. The
-// options themselves keep a zero.
+// Run says where training starts, and what a fit reports and keeps.
+// Only flags have the defaults of Run's tags. The options themselves keep a zero.
 type Run struct {
 	// Assigns rows their roles and draws random starts; same seed, same result.
 	Seed uint64 `json:"seed,omitzero" set:"seed" value:"S" default:"0" tier:"everyday"`
@@ -343,30 +362,33 @@ type Run struct {
 	// Model.Deliver does it, after the fit.
 	Deliver string `json:"deliver,omitzero" set:"deliver" value:"WHICH" values:"certified all" default:"certified" tier:"everyday" for:"fit"`
 
-	// Declared is the SHA-256 in hexadecimal of the declaration that the fit follows. Declaration is its text (see
-	// func Declared).
+	// Declared is the SHA-256 in hexadecimal of the declaration that the fit follows.
+	// Declaration is its text (see func Declared).
 	Declared    string `json:"declared,omitzero"`
 	Declaration []byte `json:"-"`
 
 	// Such as 60s: try no kernel that would take training beyond this time.
 	// Takes a duration, such as 60s.
 	//
-	// Budget is for choices on prior rows. A model doesn't keep the budget, because the model's options list the
-	// kernels that were tried.
+	// Budget is for choices on prior rows. A model doesn't keep the budget, because the model's
+	// options list the kernels that were tried.
 	Budget time.Duration `json:"-" set:"budget" value:"TIME" range:"0:" for:"fit"`
 
-	// Progress gets an Event whenever training goes on. It is called from one goroutine at a time, and may be nil.
+	// Progress gets an Event whenever training goes on.
+	// It is called from one goroutine at a time, and may be nil.
 	Progress func(Event) `json:"-"`
-	// Predicting gets the number of rows predicted so far and the number of all, while certified or test rows are
-	// predicted. It may be nil.
+	// Predicting gets the number of rows predicted so far and the number of all, while certified or
+	// test rows are predicted. It may be nil.
 	Predicting func(done, of int) `json:"-"`
-	// Save, if not nil, gets the state of the fit after every iteration. Resume is a state that Save got. The fit goes
-	// on from this state, and ends as if it had never stopped. Save gets Resume's state first, once Fit knows that the
-	// state comes from the same fit. Otherwise Fit returns ErrOtherCheckpoint.
+	// Save, if not nil, gets the state of the fit after every iteration.
+	// Resume is a state that Save got. The fit goes on from this state, and ends as if it had never
+	// stopped. Save gets Resume's state first, once Fit knows that the state comes from the same
+	// fit. Otherwise Fit returns ErrOtherCheckpoint.
 	Save   func(*Checkpoint) error `json:"-"`
 	Resume *Checkpoint             `json:"-"`
 
-	// Compare spreads whole fits over these ranks, unless Ranks is nil. A fit uses the ranks of its table.
+	// Compare spreads whole fits over these ranks, unless Ranks is nil.
+	// A fit uses the ranks of its table.
 	Ranks ranks.Ranks `json:"-"`
 }
 

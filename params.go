@@ -20,8 +20,9 @@ type Params struct {
 
 // FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.
 type FreeParams struct {
-	Mean []float64   `json:"mean"` // a_M
-	Chol [][]float64 `json:"chol"` // L_S row by row: lower triangular; the part above the diagonal may be missing
+	Mean []float64 `json:"mean"` // a_M
+	// L_S row by row: lower triangular; the part above the diagonal may be missing
+	Chol [][]float64 `json:"chol"`
 }
 
 // factor returns L_S as an m × m matrix, for m inducing inputs.
@@ -55,7 +56,8 @@ type MeanParams struct {
 	Linear   []float64 `json:"linear,omitempty"`
 }
 
-// vector returns the parameters as [θ, β, ln σ_n², Z], for the mean function meanName on these inputs.
+// vector returns the parameters as [θ, β, ln σ_n², Z], for the mean function meanName on these
+// inputs.
 func (p *Params) vector(meanName string, inputs []kernel.Input) (kernel.Kernel, kernel.Mean, []float64, error) {
 	dim := len(inputs)
 	k, x, err := p.Kernel.Build(dim, inputs...)

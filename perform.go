@@ -14,10 +14,11 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// How a plan is carried out: it is trained, and becomes the model of one stage, or of the two stages of an informed
-// prior.
+// How a plan is carried out: it is trained, and becomes the model of one stage, or of the two
+// stages of an informed prior.
 
-// optimum trains, or takes the given parameters. If α was cross-validated, the returned plan holds it.
+// optimum trains, or takes the given parameters.
+// If α was cross-validated, the returned plan holds it.
 func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained, err error) {
 	if p.choice.AlphaBy == "cv" {
 		if p, err = p.crossValidate(ctx, c); err != nil {
@@ -48,8 +49,8 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 	return p, t, err
 }
 
-// sitedRows is the most rows that train the parameters of a noise with sites. Every evaluation factors 8 to 30
-// matrices.
+// sitedRows is the most rows that train the parameters of a noise with sites.
+// Every evaluation factors 8 to 30 matrices.
 const sitedRows = 1000
 
 // atInit returns the only run of a stage that trains nothing.
@@ -66,7 +67,8 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 	return trained{}, usage("init: its kernel isn't among the kernels to fit")
 }
 
-// fit trains and makes the model of the best run. If the posterior is free-form, training then goes on from this model.
+// fit trains and makes the model of the best run.
+// If the posterior is free-form, training then goes on from this model.
 // fit returns all runs.
 func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, error) {
 	p, t, err := p.optimum(ctx, c)
@@ -94,8 +96,9 @@ func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, er
 	return m, t.all, nil
 }
 
-// freeUp trains a free-form posterior from the optimum of a collapsed bound. m is the model of that optimum. freeUp
-// returns the model with the lower bound. The choice is free, since the bound holds for all posteriors together.
+// freeUp trains a free-form posterior from the optimum of a collapsed bound.
+// m is the model of that optimum. freeUp returns the model with the lower bound.
+// The choice is free, since the bound holds for all posteriors together.
 func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, found finding.List) (*model.Model,
 	run, error) {
 	f := best.family
@@ -133,8 +136,8 @@ func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best 
 	return other, free, nil
 }
 
-// fitInformed learns a prior on the prior rows. The posterior is the prior itself, or is learnt on the certified
-// rows.
+// fitInformed learns a prior on the prior rows.
+// The posterior is the prior itself, or is learnt on the certified rows.
 func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share) (
 	m *model.Model, runs []run, err error) {
 	o := p.options
@@ -168,7 +171,8 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 	if err == nil {
 		p.speakOf(m, ties)
 	}
-	if err == nil && t.tried != nil { // keep the kernels that there was time for, as if they had been asked for
+	// keep the kernels that there was time for, as if they had been asked for
+	if err == nil && t.tried != nil {
 		o.Kernel.Expression = strings.Join(t.tried, ",")
 		o.Run.Restarts = p.restarts
 		m.Fitted, err = o.text()
@@ -198,8 +202,8 @@ func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share
 	return m, runs, err
 }
 
-// takePrior makes the model whose posterior is the prior. It takes the temper with the lowest bound, and the bound
-// pays for the choice.
+// takePrior makes the model whose posterior is the prior.
+// It takes the temper with the lowest bound, and the bound pays for the choice.
 func (d *dealt) takePrior(prior *posterior.Posterior, found finding.List) (lowest *model.Model, err error) {
 	if d.reason != "" {
 		m, err := d.uncertified(prior, found)

@@ -16,8 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// plan is a stage with every decision made: all fields of its method are set (Inducing is 0 for a full GP). It
-// doesn't change.
+// plan is a stage with every decision made: all fields of its method are set (Inducing is 0 for a
+// full GP). It doesn't change.
 type plan struct {
 	stage
 	z        linalg.Matrix    // inducing inputs that training starts from
@@ -28,22 +28,24 @@ type plan struct {
 }
 
 const (
-	// maxIterative is the default limit of rows for conjugate gradients. A pair of rows with 8 inputs takes 1.4 ns of
-	// a core, so a product for 50,000 rows should take two cores a second. A solve of up to 2,000 products may take
-	// half an hour. The largest solve that was measured had 32,000 rows (docs/behind/performance.md).
+	// maxIterative is the default limit of rows for conjugate gradients.
+	// A pair of rows with 8 inputs takes 1.4 ns of a core, so a product for 50,000 rows should take
+	// two cores a second. A solve of up to 2,000 products may take half an hour.
+	// The largest solve that was measured had 32,000 rows (docs/behind/performance.md).
 	maxIterative = 50000
 
-	// factorRate is how many operations one core with AVX-512 makes a second in a Cholesky factorisation (4,096 rows:
+	// factorRate is how many operations one core with AVX-512 makes a second in a Cholesky
+	// factorisation (4,096 rows:
 	// 5.3e10) and an inversion (4,000 rows: 5.1e10). Together they take n³ operations.
 	factorRate = 5e10
 
-	// excessRows is the number of rows that show how good a cg model's variances are. A product with 16 columns costs
-	// little more than a product with one column.
+	// excessRows is the number of rows that show how good a cg model's variances are.
+	// A product with 16 columns costs little more than a product with one column.
 	excessRows = 16
 )
 
-// planned decides whether the GP is full or sparse, and how it is trained and solved. found holds what is known
-// already.
+// planned decides whether the GP is full or sparse, and how it is trained and solved.
+// found holds what is known already.
 func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 	p := &plan{stage: s, findings: slices.Clone(found)}
 	c := &p.choice
@@ -85,14 +87,16 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 	if p.restarts == 0 {
 		p.restarts = 3 // about 1 start in 150 ends at Q = P; three in a row won't
 		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || p.given || k.Local || len(p.families) > 2 {
-			p.restarts = 1 // a start takes minutes; moving inducing inputs and batches rarely get stuck
+			// a start takes minutes; moving inducing inputs and batches rarely get stuck
+			p.restarts = 1
 		}
 	}
 	return p, nil
 }
 
-// chooseSize decides between a full and a sparse GP. It also sets the number of inducing inputs of a sparse GP, or
-// its limit if a rule sets the number later.
+// chooseSize decides between a full and a sparse GP.
+// It also sets the number of inducing inputs of a sparse GP, or its limit if a rule sets the number
+// later.
 func (p *plan) chooseSize() {
 	c := &p.choice
 	if c.Inducing > 0 || (!c.SparseOnly() && !c.ByRule() &&
@@ -128,8 +132,8 @@ func (p *plan) checkSize(evaluating bool) error {
 	return nil
 }
 
-// chooseSolver decides how a full GP is solved. A sparse GP has no choice, except if α falls to 0 and it ends as a
-// full GP.
+// chooseSolver decides how a full GP is solved.
+// A sparse GP has no choice, except if α falls to 0 and it ends as a full GP.
 func (p *plan) chooseSolver(evaluating bool) error {
 	c := &p.choice
 	k := p.choice.Kind()
@@ -180,8 +184,8 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	return nil
 }
 
-// keptRow is the memory, in numbers, that a fit of nearest rows keeps for each row besides its inputs: SHA-256, role,
-// place in the order, targets, residuals, adjoints and hashes.
+// keptRow is the memory, in numbers, that a fit of nearest rows keeps for each row besides its
+// inputs: SHA-256, role, place in the order, targets, residuals, adjoints and hashes.
 const keptRow = 16
 
 // afford reserves memory for the largest matrices before any work. A method takes more in all.
@@ -254,8 +258,8 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 	}
 }
 
-// sited returns the noise whose sites training finds, or nil. A method that trains for the bound takes labels as
-// numbers.
+// sited returns the noise whose sites training finds, or nil.
+// A method that trains for the bound takes labels as numbers.
 func (p *plan) sited() objective.Sited {
 	if p.choice.Kind().Bound != "" {
 		return nil
@@ -284,8 +288,9 @@ type noisyRows struct {
 // RowNoise says how noisy each row is.
 func (r *noisyRows) RowNoise() posterior.RowNoise { return r.noise }
 
-// farLimit bounds log-parameters that needn't lie on a grid. A lengthscale of e^±5 is already as good as infinite or
-// zero. A variance of e^10 still leaves a noise variance of 1e-8 its digits.
+// farLimit bounds log-parameters that needn't lie on a grid.
+// A lengthscale of e^±5 is already as good as infinite or zero.
+// A variance of e^10 still leaves a noise variance of 1e-8 its digits.
 const farLimit = 10
 
 // problem binds the method to a family.
@@ -293,7 +298,8 @@ func (p *plan) problem(ctx context.Context, c *checkpoints, f family) method.Pro
 	return p.method().Bind(p.task(ctx, c, f))
 }
 
-// unseen returns inputs of rows that training didn't use, if there are any, and says which rows they are.
+// unseen returns inputs of rows that training didn't use, if there are any, and says which rows
+// they are.
 func (p *plan) unseen() (x matrix.Dense, which string, err error) {
 	// Prior rows come first, since training didn't use them.
 	role := dataset.Prior

@@ -26,14 +26,16 @@ import (
 
 // PredictOptions say how Predict computes.
 type PredictOptions struct {
-	// ExactVariance solves by conjugate gradients for every row's variance, where a model of --solver cg takes it from
-	// the nearest rows. Progress is called with the progress of these solves, and may be nil.
+	// ExactVariance solves by conjugate gradients for every row's variance, where a model of
+	// --solver cg takes it from the nearest rows.
+	// Progress is called with the progress of these solves, and may be nil.
 	ExactVariance bool
 	Progress      func(iteration int, residual float64)
 }
 
-// Predict predicts every row of a table, in the target's own units. The table needs the model's input columns, in any
-// order. Other columns are ignored. For rows of numbers without a table see PredictAt.
+// Predict predicts every row of a table, in the target's own units.
+// The table needs the model's input columns, in any order. Other columns are ignored.
+// For rows of numbers without a table see PredictAt.
 func (m *Model) Predict(ctx context.Context, table *dataset.Table, o PredictOptions) (ps []model.Prediction,
 	err error) {
 	defer matrix.Ended(&err)
@@ -83,7 +85,8 @@ func (m *Model) inputs(ctx context.Context, table *dataset.Table) (d *dataset.Da
 	return d, at.X, err
 }
 
-// iterations returns settings that make iterative solves call progress, unless nil, after every iteration.
+// iterations returns settings that make iterative solves call progress, unless nil, after every
+// iteration.
 func iterations(progress func(iteration int, residual float64)) (o posterior.Iterative) {
 	if progress != nil {
 		o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
@@ -91,8 +94,9 @@ func iterations(progress func(iteration int, residual float64)) (o posterior.Ite
 	return o
 }
 
-// PredictionFindings returns what a user should know about the rows of a table that ps predicts: categories that no
-// prior row has, rows that no guarantee is about, and variances that leave the range of float64.
+// PredictionFindings returns what a user should know about the rows of a table that ps predicts:
+// categories that no prior row has, rows that no guarantee is about, and variances that leave the
+// range of float64.
 func (m *Model) PredictionFindings(table *dataset.Table, ps []model.Prediction) (finding.List, error) {
 	found, err := m.Encoding.Unseen(table)
 	if err != nil {
@@ -119,13 +123,15 @@ func (m *Model) PredictionFindings(table *dataset.Table, ps []model.Prediction) 
 
 // SampleOptions say what Sample draws.
 type SampleOptions struct {
-	Count    int                                   // number of functions
-	Seed     uint64                                // the same seed gives the same draws
-	Progress func(iteration int, residual float64) // called while a model of --solver cg solves; may be nil
+	Count int    // number of functions
+	Seed  uint64 // the same seed gives the same draws
+	// called while a model of --solver cg solves; may be nil
+	Progress func(iteration int, residual float64)
 }
 
-// Sample draws functions jointly from the model's posterior and returns their values at every row of a table, row by
-// row, in the target's own units: draws of f, without observation noise, or of a count's mean.
+// Sample draws functions jointly from the model's posterior and returns their values at every row
+// of a table, row by row, in the target's own units:
+// draws of f, without observation noise, or of a count's mean.
 func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOptions) (samples [][]float64, err error) {
 	defer matrix.Ended(&err)
 	if o.Count < 1 {
@@ -169,8 +175,9 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 	return samples, nil
 }
 
-// Covariance returns the joint covariance matrix of the function, without observation noise, at the rows of a table, in
-// the target's own units squared: of models that are factored. It has a value for each pair of rows.
+// Covariance returns the joint covariance matrix of the function, without observation noise, at the
+// rows of a table, in the target's own units squared: of models that are factored.
+// It has a value for each pair of rows.
 func (m *Model) Covariance(ctx context.Context, table *dataset.Table) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
 	if t := m.Scaling.Transform; t != nil {
@@ -222,8 +229,8 @@ type Interval struct {
 	Upper float64 `json:"upper"`
 }
 
-// IntervalKinds returns the kinds of intervals that Intervals knows, apart from the credible interval that every
-// Prediction has. Their guarantees are of different kinds:
+// IntervalKinds returns the kinds of intervals that Intervals knows, apart from the credible
+// interval that every Prediction has. Their guarantees are of different kinds:
 //
 //	credible    none: the model's own belief
 //	conformal   a further target lies within with probability 95 %, or another level, on average over draws of the
@@ -238,7 +245,8 @@ func IntervalKinds() []string { return []string{"conformal", "normalised", "band
 type IntervalOptions struct {
 	Kind  string  // a name from IntervalKinds, or from FewRowKinds
 	Level float64 // share of targets to hold; 0: 0.95. A band's level is the certificate's
-	By    string  // for IntervalsOfFew: the guarantee holds for each value of this column; "": no column
+	// for IntervalsOfFew: the guarantee holds for each value of this column; "": no column
+	By string
 }
 
 // Intervals returns an interval, of one of IntervalKinds, for every prediction.
@@ -283,9 +291,10 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 	return is, nil
 }
 
-// band returns the interval that a certificate guarantees for a share of predictions: the interval of the certificate's
-// promise, or the width of a curve that Headline names, or else of the declared ε. If a prediction is at most ε below or ε' above the target, the target is at most
-// ε above or ε' below the prediction.
+// band returns the interval that a certificate guarantees for a share of predictions:
+// the interval of the certificate's promise, or the width of a curve that Headline names, or else
+// of the declared ε. If a prediction is at most ε below or ε' above the target, the target is at
+// most ε above or ε' below the prediction.
 func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	c := m.Certificate
 	kind := pacbayes.Band
@@ -330,14 +339,16 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		"promise")
 }
 
-// constant returns a function that makes intervals of the same widths, below and above, around every prediction.
+// constant returns a function that makes intervals of the same widths, below and above, around
+// every prediction.
 func constant(s dataset.Scaling, below, above float64) func(model.Prediction) Interval {
 	below, above = cautious.Widen(below, s.TargetScale), cautious.Widen(above, s.TargetScale)
 	return func(p model.Prediction) Interval { return intervalOf(s.Outward(p.Mean-below, p.Mean+above)) }
 }
 
-// ownDeviations widens k, a number of standard deviations of y. No row's standard deviation is below the noise's, so
-// the target's is at most 1/√LeastNoise times as large as a row's.
+// ownDeviations widens k, a number of standard deviations of y.
+// No row's standard deviation is below the noise's, so the target's is at most 1/√LeastNoise times
+// as large as a row's.
 func ownDeviations(m *Model, k float64) float64 {
 	return cautious.Widen(k, max(1, 1/math.Sqrt(m.LeastNoise())))
 }
@@ -347,17 +358,18 @@ func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }
 // FewRowKinds returns the kinds of intervals that IntervalsOfFew knows.
 func FewRowKinds() []string { return []string{"full", "jackknife"} }
 
-// IntervalsOfFew returns intervals for the rows of a table by all rows of the data that a model was made from, with the
-// parameters that were trained on the model's prior rows. It is meant for few rows, for which intervals from the
-// certified rows alone are wide. The intervals have marginal guarantees, but no certificate:
+// IntervalsOfFew returns intervals for the rows of a table by all rows of the data that a model was
+// made from, with the parameters that were trained on the model's prior rows.
+// It is meant for few rows, for which intervals from the certified rows alone are wide.
+// The intervals have marginal guarantees, but no certificate:
 //
 //	full       a further target lies within with probability of at least the level, on average over draws of the
 //	           certified rows and over further rows from the same source (all of them exchangeable),
 //	           whatever the model; see model.Whole
 //	jackknife  the same with probability of at least 2·level − 1, and in practice about the level
 //
-// With a column By, the guarantee holds for each value of the column, and uses only the rows with this value. An
-// interval is infinite if these rows are too few.
+// With a column By, the guarantee holds for each value of the column, and uses only the rows with
+// this value. An interval is infinite if these rows are too few.
 func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, o IntervalOptions) (all []Interval,
 	err error) {
 	defer matrix.Ended(&err)
@@ -405,8 +417,8 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, 
 		if offsets != nil && !math.IsInf(e.Lower, 0) && !math.IsInf(e.Upper, 0) {
 			e.Lower, e.Upper = m.Scaling.Outward(e.Lower+offsets[i], e.Upper+offsets[i])
 		}
-		// If rows are too few, the ends are −∞ and +∞. If an end is NaN, or infinite on the wrong side, a computation
-		// overflowed.
+		// If rows are too few, the ends are −∞ and +∞.
+		// If an end is NaN, or infinite on the wrong side, a computation overflowed.
 		if !(e.Lower <= e.Upper) || math.IsInf(e.Lower, 1) || math.IsInf(e.Upper, -1) {
 			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far from the training data",
 				table.Source, rows.Where(i), kind)

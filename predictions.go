@@ -16,20 +16,22 @@ import (
 
 // Predicted is a certificate of predictions that were made elsewhere, by any model.
 type Predicted struct {
-	Source      string                `json:"source"`
-	Target      string                `json:"target"`
-	Prediction  string                `json:"prediction"`  // name of the column of predictions
-	Hash        string                `json:"rows_sha256"` // hash of all rows' targets and predictions, in any order
+	Source     string `json:"source"`
+	Target     string `json:"target"`
+	Prediction string `json:"prediction"` // name of the column of predictions
+	// hash of all rows' targets and predictions, in any order
+	Hash        string                `json:"rows_sha256"`
 	Terms       pacbayes.Terms        `json:"terms"`
 	Certificate *pacbayes.Certificate `json:"certificate"`
 	Sentence    string                `json:"sentence"`
 }
 
-// CertifyPredictions bounds the loss of the predictions in a column of a table, which stand beside what they predict,
-// on further rows of the same source: a hold-out bound. It holds if the model, or whatever else made the predictions,
-// never saw these rows and wasn't chosen by them. The caller vouches for this. Of the options it takes Data.Target,
-// Data.Group and the Promise, whose ε is in the target's own units, because standard deviations would be computed from
-// the certified rows.
+// CertifyPredictions bounds the loss of the predictions in a column of a table, which stand beside
+// what they predict, on further rows of the same source: a hold-out bound.
+// It holds if the model, or whatever else made the predictions, never saw these rows and wasn't
+// chosen by them. The caller vouches for this.
+// Of the options it takes Data.Target, Data.Group and the Promise, whose ε is in the target's own
+// units, because standard deviations would be computed from the certified rows.
 func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction string, o Options) (*Predicted, error) {
 	if o.Data.Group == dataset.EqualRows {
 		return nil, usage("group %q: different rows may well have the same prediction and target, so that equal ones "+

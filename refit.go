@@ -16,9 +16,11 @@ import (
 
 // How a certificate's model is fitted again, to see whether its options and rows make it.
 
-// Refit fits the model again with the options of its fit. If this gives the same model, the lists count as checked also
-// what only a refit can check. Otherwise differs says how the two models differ. Refit returns an error if the new
-// model misses so often that the certificate's bound can't be its own.
+// Refit fits the model again with the options of its fit.
+// If this gives the same model, the lists count as checked also what only a refit can check.
+// Otherwise differs says how the two models differ.
+// Refit returns an error if the new model misses so often that the certificate's bound can't be its
+// own.
 func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (differs string, err error) {
 	again, differs, err := r.model.Refit(ctx, r.table, progress)
 	if err != nil {
@@ -48,7 +50,8 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 		if !(far <= mostRefit) || !slices.EqualFunc(again.Ties, r.model.Ties, model.Tie.Near) {
 			r.Matches = false
 		}
-		if !r.Matches && r.model.Terms.Informed { // a prior on the grid has a bound for every posterior
+		// a prior on the grid has a bound for every posterior
+		if !r.Matches && r.model.Terms.Informed {
 			return differs, fmt.Errorf("fitting again gives another model, whose predictions differ by %.2g standard "+
 				"deviations of %s: don't rely on this file, unless another version of krigo made it (then --no-refit "+
 				"takes its training on the fitter's word)", far, cautious.Name(r.model.Target))
@@ -58,12 +61,12 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 	return differs, nil
 }
 
-// mostRefit is how far predictions of a refit may be from the model's (see apart). Another kind of processor rounds
-// otherwise, so that training ends a little elsewhere.
+// mostRefit is how far predictions of a refit may be from the model's (see apart).
+// Another kind of processor rounds otherwise, so that training ends a little elsewhere.
 const mostRefit = 0.01
 
-// apart returns the root mean square, over a table's rows, of the difference of two models' predictions, in standard
-// deviations of the target.
+// apart returns the root mean square, over a table's rows, of the difference of two models'
+// predictions, in standard deviations of the target.
 func (m *Model) apart(ctx context.Context, other *Model, table *dataset.Table) (float64, error) {
 	a, err := m.Predict(ctx, table, PredictOptions{})
 	if err != nil {
@@ -84,12 +87,14 @@ func (m *Model) apart(ctx context.Context, other *Model, table *dataset.Table) (
 // longest is how long a refit may take that nobody asked for.
 const longest = 10 * time.Minute
 
-// mostBrief is the work (see work) of a fit that takes about a minute on two cores. Boston's takes 4e9, and 3 s.
+// mostBrief is the work (see work) of a fit that takes about a minute on two cores.
+// Boston's takes 4e9, and 3 s.
 const mostBrief = 6e10
 
-// work estimates how much a fit of the model takes: its kernels and starts, times its rows, times the square of the
-// rows that one factorisation has, more with many inputs. It counts rows and kernels alone, because the seconds that a
-// file states may be forged.
+// work estimates how much a fit of the model takes:
+// its kernels and starts, times its rows, times the square of the rows that one factorisation has,
+// more with many inputs. It counts rows and kernels alone, because the seconds that a file states
+// may be forged.
 func (m *Model) work() float64 {
 	o, err := asked(&m.Model)
 	if err != nil {
@@ -108,8 +113,8 @@ func (m *Model) work() float64 {
 	return starts * rows * factored * (factored + 100*float64(len(m.Inputs)))
 }
 
-// RefitIfBrief calls Refit for a model whose rows and kernels need about a minute. If the refit failed, or was stopped
-// because it took too long, the lists say so.
+// RefitIfBrief calls Refit for a model whose rows and kernels need about a minute.
+// If the refit failed, or was stopped because it took too long, the lists say so.
 func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)) error {
 	if !r.Matches || r.model.Fitted == nil || r.model.work() > mostBrief {
 		return nil

@@ -14,37 +14,45 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// A noise that isn't Gaussian becomes a Gaussian noise with its own variance in each row. For given variances, krigo
-// trains the parameters. For given parameters, the posterior's moments give the variances.
+// A noise that isn't Gaussian becomes a Gaussian noise with its own variance in each row.
+// For given variances, krigo trains the parameters.
+// For given parameters, the posterior's moments give the variances.
 
 const (
 	// mostRounds limits the trainings after the first one. Each starts where the last one ended.
 	mostRounds = 8
 	// settledFactor ends the rounds when no row's noise variance changes by a larger factor.
 	settledFactor = 1.05
-	// updatesPerRound is how often the variances follow the moments before parameters are trained again.
+	// updatesPerRound is how often the variances follow the moments before parameters are trained
+	// again.
 	updatesPerRound = 4
-	// grossFactor is the noise variance, in units of s, above which a row counts as a gross error. A row 7 standard
-	// deviations off has this factor.
+	// grossFactor is the noise variance, in units of s, above which a row counts as a gross error.
+	// A row 7 standard deviations off has this factor.
 	grossFactor = 10
-	// siteNeighbours is the number of nearest rows that give the moments in a row if there are too many for a full GP.
+	// siteNeighbours is the number of nearest rows that give the moments in a row if there are too
+	// many for a full GP.
 	siteNeighbours = 64
-	// tailNats and noiseNats are the least gain in nats a row, and for all of at most 200 prior rows, for which
-	// left-out errors have heavy tails. With gross errors of 3 to 10 standard deviations in 5 % of the targets the gain
-	// is .26 to .8 on fertility, concreteslump, autos, servo, machine, autompg, breastcancer, stock and pendulum.
-	// Without gross errors it is .2 on servo, where Student's t noise takes .4 off the NLPD and adds 4 % to the RMSE.
+	// tailNats and noiseNats are the least gain in nats a row, and for all of at most 200 prior
+	// rows, for which left-out errors have heavy tails.
+	// With gross errors of 3 to 10 standard deviations in 5 % of the targets the gain is .26 to .8
+	// on fertility, concreteslump, autos, servo, machine, autompg, breastcancer, stock and
+	// pendulum.
+	// Without gross errors it is .2 on servo, where Student's t noise takes .4 off the NLPD and
+	// adds 4 % to the RMSE.
 	// It is at most .07 on autompg and pendulum, and less on the other sets.
 	tailNats  = 0.22
 	noiseNats = 5
-	// equalSpread is the least standard deviation, in units of the target's, of the middle half of the targets.
+	// equalSpread is the least standard deviation, in units of the target's, of the middle half of
+	// the targets.
 	equalSpread = 1e-3
 )
 
-// sites make a Gaussian noise of another likelihood, in each row: Student's t noise, or targets that are limits.
+// sites make a Gaussian noise of another likelihood, in each row:
+// Student's t noise, or targets that are limits.
 type sites struct{ limited objective.Limited }
 
-// first returns rows with the sites that training starts with: targets as distant from their median as they are, or
-// limits as if they were measured.
+// first returns rows with the sites that training starts with:
+// targets as distant from their median as they are, or limits as if they were measured.
 func (s sites) first(rows objective.Memory) objective.Memory {
 	n := len(rows.Y)
 	if s.limited.Side != nil {
@@ -57,7 +65,8 @@ func (s sites) first(rows objective.Memory) objective.Memory {
 	return rows
 }
 
-// next returns rows with the sites of the given moments of f, and how much a site changed: a factor of its variance.
+// next returns rows with the sites of the given moments of f, and how much a site changed:
+// a factor of its variance.
 func (s sites) next(rows objective.Memory, mean, variance []float64, noise float64) (objective.Memory, float64) {
 	was := rows
 	change := 1.
@@ -78,8 +87,8 @@ func (s sites) next(rows objective.Memory, mean, variance []float64, noise float
 	return rows, change
 }
 
-// settle updates the sites of rows a number of times, for a GP of given parameters. change compares the first sites
-// with the sites after the first update, and those with all others.
+// settle updates the sites of rows a number of times, for a GP of given parameters.
+// change compares the first sites with the sites after the first update, and those with all others.
 func (s sites) settle(ctx context.Context, g posterior.Given, rows objective.Memory) (_ objective.Memory,
 	change float64,
 	err error) {
@@ -169,8 +178,8 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 	return &q, t, nil
 }
 
-// seeing returns the same rows with the transform through which the model sees the target, if there is one, and with
-// the noise that the model has.
+// seeing returns the same rows with the transform through which the model sees the target, if there
+// is one, and with the noise that the model has.
 func (d *dealt) seeing(ctx context.Context) (*dealt, error) {
 	with, gain, x, err := d.transformed(ctx)
 	if err != nil {
@@ -179,9 +188,9 @@ func (d *dealt) seeing(ctx context.Context) (*dealt, error) {
 	return d.noisy(ctx, with, gain, x)
 }
 
-// noisy returns seen, these rows with a transform of the target, or these rows with Student's t noise if prior rows
-// choose it, and if it gains more than the transform. x has parameters of a rough GP of Gaussian noise, if they are
-// known.
+// noisy returns seen, these rows with a transform of the target, or these rows with Student's t
+// noise if prior rows choose it, and if it gains more than the transform.
+// x has parameters of a rough GP of Gaussian noise, if they are known.
 func (d *dealt) noisy(ctx context.Context, seen *dealt, gain float64, x []float64) (*dealt, error) {
 	o := d.options
 	with := *seen
@@ -209,9 +218,11 @@ func (d *dealt) noisy(ctx context.Context, seen *dealt, gain float64, x []float6
 	return &with, err
 }
 
-// heavyTails returns how much more log density Student's t noise gives to left-out prior rows than Gaussian noise, in
-// nats a row, or 0 if Gaussian noise is about as good. Student's t noise must predict these rows about as well, too. It
-// is tried only if errors of left-out rows have heavy tails by themselves, so that most fits pay for one factorisation.
+// heavyTails returns how much more log density Student's t noise gives to left-out prior rows than
+// Gaussian noise, in nats a row, or 0 if Gaussian noise is about as good.
+// Student's t noise must predict these rows about as well, too.
+// It is tried only if errors of left-out rows have heavy tails by themselves, so that most fits pay
+// for one factorisation.
 func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err error) {
 	defer matrix.Ended(&err)
 	rows, n := d.somePrior(transformRows)
@@ -229,7 +240,8 @@ func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err 
 		return 0, err
 	}
 	if _, spread := middleOf(few.Y); spread <= equalSpread {
-		return 0, nil // half of the targets are equal, and a density of heavy tails has no bound there
+		// half of the targets are equal, and a density of heavy tails has no bound there
+		return 0, nil
 	}
 	q, _, err := problem.Posterior(x)
 	if err != nil {
@@ -283,8 +295,8 @@ func gpAt(k kernel.Kernel, m kernel.Mean, x []float64) posterior.Given {
 	return posterior.Given{Kernel: k, Theta: x[:n], Mean: m, Beta: x[n : len(x)-1], Noise: math.Exp(x[len(x)-1])}
 }
 
-// rough returns a rough GP of a few rows with sites. The GP has no kernel if the start lies outside the problem's
-// domain.
+// rough returns a rough GP of a few rows with sites.
+// The GP has no kernel if the start lies outside the problem's domain.
 func (d *dealt) rough(ctx context.Context, s sites, few objective.Memory) (g posterior.Given, err error) {
 	few = s.first(few)
 	var x []float64
@@ -342,8 +354,8 @@ func (p *plan) firstSites(ctx context.Context, s sites) (objective.Memory, error
 	return all, err
 }
 
-// middleOf returns the median, and the standard deviation of a normal distribution with the same median distance from
-// the median. It is at least equalSpread.
+// middleOf returns the median, and the standard deviation of a normal distribution with the same
+// median distance from the median. It is at least equalSpread.
 func middleOf(y []float64) (middle, sd float64) {
 	median := func(v []float64) float64 {
 		v = slices.Sorted(slices.Values(v))

@@ -9,17 +9,21 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// leastSaid is the largest bound that says anything if no certified row misses. A model's few misses double the
-// bound, and a constant prediction misses about half of the rows at the default ε.
+// leastSaid is the largest bound that says anything if no certified row misses.
+// A model's few misses double the bound, and a constant prediction misses about half of the rows at
+// the default ε.
 const leastSaid = 0.2
 
-// mostFew is the largest number of certified groups, up to which two groups in five are certified, by a rule that knows
-// the number of groups alone. The excess of the bound falls with the root of the number of certified groups, and a model
-// of groups hardly needs the further groups (docs/theory/certificate.md). Of more groups, informedRows decides.
+// mostFew is the largest number of certified groups, up to which two groups in five are certified,
+// by a rule that knows the number of groups alone.
+// The excess of the bound falls with the root of the number of certified groups, and a model of
+// groups hardly needs the further groups (docs/theory/certificate.md).
+// Of more groups, informedRows decides.
 const mostFew = 80
 
-// takes returns the smallest number of certified units (rows, or groups) with a bound that can say anything, and the
-// bound for this number if no unit misses. Groups are counted by kl, whose bound is lower where no unit misses.
+// takes returns the smallest number of certified units (rows, or groups) with a bound that can say
+// anything, and the bound for this number if no unit misses.
+// Groups are counted by kl, whose bound is lower where no unit misses.
 func (o Options) takes() (units int, bound float64) {
 	bounds := func() func(n int) float64 {
 		return o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
@@ -41,9 +45,11 @@ func (o Options) takes() (units int, bound float64) {
 	return units, own(units)
 }
 
-// small returns the share of prior rows if krigo decides it. The share is 1, so that all units train, if the certified
-// units would leave too few prior units. It is 0 if the rule of informedRows decides. In between, the number of units
-// that train stays the same and the number of certified units grows. Of few groups, two in five are certified.
+// small returns the share of prior rows if krigo decides it.
+// The share is 1, so that all units train, if the certified units would leave too few prior units.
+// It is 0 if the rule of informedRows decides.
+// In between, the number of units that train stays the same and the number of certified units
+// grows. Of few groups, two in five are certified.
 func (o Options) small(units int) (share float64) {
 	test, calibration, prior := o.counts(units)
 	left := units - test - calibration
@@ -66,9 +72,9 @@ func (o Options) small(units int) (share float64) {
 	return share
 }
 
-// everyWidth says whether a fit with the given number of units gets a curve, because the user asked for neither ε nor a
-// share. It does if the options allow a curve, and if the curve says something at the default ε when no certified row
-// misses.
+// everyWidth says whether a fit with the given number of units gets a curve, because the user asked
+// for neither ε nor a share. It does if the options allow a curve, and if the curve says something
+// at the default ε when no certified row misses.
 func (o Options) everyWidth(units int) bool {
 	test, calibration, prior := o.counts(units)
 	o.Promise.Curve = true
@@ -107,8 +113,8 @@ func (o Options) unspared(units int) string {
 // mostDelta is the largest δ that krigo suggests to certify few groups.
 const mostDelta = 0.2
 
-// enough returns how many units a certificate takes if it is asked for, and the least δ at which left units are
-// enough. The δ is 0 if even mostDelta doesn't do.
+// enough returns how many units a certificate takes if it is asked for, and the least δ at which
+// left units are enough. The δ is 0 if even mostDelta doesn't do.
 func (o Options) enough(left int) (units int, delta float64) {
 	for _, delta := range []float64{o.Promise.Delta, 0.02, 0.05, 0.1, mostDelta} {
 		if delta < o.Promise.Delta {

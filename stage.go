@@ -15,7 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// What is trained: the families of priors that krigo tries, with their terms, and the rows of each stage.
+// What is trained: the families of priors that krigo tries, with their terms, and the rows of each
+// stage.
 
 // family is a kernel and a mean function whose parameters are trained.
 type family struct {
@@ -43,7 +44,8 @@ func (o Options) families(inputs []kernel.Input) (fs []family) {
 			}
 			parsed, err := kernel.Parse(expression, dim, ard, inputs...)
 			if err != nil {
-				continue // checkColumns has told it already; the columns of a forged file may be wrong
+				// checkColumns has told it already; the columns of a forged file may be wrong
+				continue
 			}
 			flat, _ := kernel.Parse(expression, dim, false, inputs...)
 			if k.ARD == "auto" && ard && len(parsed.Params()) == len(flat.Params()) {
@@ -59,28 +61,35 @@ func (o Options) families(inputs []kernel.Input) (fs []family) {
 	return fs
 }
 
-// additiveDoubt is by how many nats the additive kernel must have more evidence than other kernels. On ten folds it
-// has slightly more on fertility, where it is 2.6 % worse (.7 % with the doubt), and machine (1.1 and .7 %). Servo
-// gains 5 % instead of 7, and concreteslump and autos gain as much as without it.
+// additiveDoubt is by how many nats the additive kernel must have more evidence than other kernels.
+// On ten folds it has slightly more on fertility, where it is 2.6 % worse (.7 % with the doubt),
+// and machine (1.1 and .7 %). Servo gains 5 % instead of 7, and concreteslump and autos gain as
+// much as without it.
 const additiveDoubt = 0.5
 
-// lineDoubt is additiveDoubt for a straight line beside the best kernel. On ten folds the line takes 6 % off the RMSE
-// of concreteslump, where it has 4 to 10 nats more evidence. Between 0 and 1.5 nats it costs as often as it gains: 3 %
-// on carseats, and 23 % on a fold of machine. A line with one lengthscale for all inputs has up to 8 nats more evidence
-// on breastcancer and meats, and more error on half of their folds.
+// lineDoubt is additiveDoubt for a straight line beside the best kernel.
+// On ten folds the line takes 6 % off the RMSE of concreteslump, where it has 4 to 10 nats more
+// evidence. Between 0 and 1.5 nats it costs as often as it gains:
+// 3 % on carseats, and 23 % on a fold of machine.
+// A line with one lengthscale for all inputs has up to 8 nats more evidence on breastcancer and
+// meats, and more error on half of their folds.
 const lineDoubt = 1.5
 
-// stepsDoubt is additiveDoubt for the kernel steps, for each row. On drawn step functions steps has .1 to .5 nats a row
-// more evidence, and 25 to 55 % less error. On real tables whose best kernel is rough it has up to .08 nats a row more
-// and is as often worse, since it learns 17 parameters for each input. If the best kernel is smooth, it has up to .16
-// nats a row more: its error is 33 % lower on mpg, 13 % higher on boston and 35 % higher on a split of hitters.
+// stepsDoubt is additiveDoubt for the kernel steps, for each row.
+// On drawn step functions steps has .1 to .5 nats a row more evidence, and 25 to 55 % less error.
+// On real tables whose best kernel is rough it has up to .08 nats a row more and is as often worse,
+// since it learns 17 parameters for each input.
+// If the best kernel is smooth, it has up to .16 nats a row more:
+// its error is 33 % lower on mpg, 13 % higher on boston and 35 % higher on a split of hitters.
 const stepsDoubt = 1. / 11
 
-// labelDoubt is additiveDoubt for labels, which say little of a kernel, and the nats by which the objective at its mode
-// must be lower for the linear kernel than for all others. There the linear kernel is lower by 5 to 15 nats on Pima and
-// biopsy, and its log loss by 3 and 16 %. It is lower by 2 to 3 nats on two_class_dat, where it costs 3 %. Integrated
-// evidence differs by less than 2.7 nats on Pima, and says nothing. The additive kernel has up to 2.5 nats more
-// evidence than matern32 on Pima and two_class_dat, and costs 1 and 2 %.
+// labelDoubt is additiveDoubt for labels, which say little of a kernel, and the nats by which the
+// objective at its mode must be lower for the linear kernel than for all others.
+// There the linear kernel is lower by 5 to 15 nats on Pima and biopsy, and its log loss by 3 and 16
+// %. It is lower by 2 to 3 nats on two_class_dat, where it costs 3 %.
+// Integrated evidence differs by less than 2.7 nats on Pima, and says nothing.
+// The additive kernel has up to 2.5 nats more evidence than matern32 on Pima and two_class_dat, and
+// costs 1 and 2 %.
 const labelDoubt = 4
 
 // doubt returns the doubt about the kernel of an expression.
@@ -103,9 +112,10 @@ func (o Options) possible(inputs []kernel.Input) []family {
 	return fs
 }
 
-// further returns the families that auto tries after all others, if best is the best of them for rows rows: best with a
-// straight line; and steps, if best is as rough as it was on every drawn step function. krigo tries them if choosing a
-// kernel costs nothing, and not for classes and counts.
+// further returns the families that auto tries after all others, if best is the best of them for
+// rows rows: best with a straight line; and steps, if best is as rough as it was on every drawn
+// step function. krigo tries them if choosing a kernel costs nothing, and not for classes and
+// counts.
 func (o Options) further(best family, inputs []kernel.Input, rows int) (fs []family) {
 	expressions := kernel.Split(o.Kernel.Expression)
 	if !slices.Contains(expressions, autoKernel) || !o.choosesFreely() ||
@@ -145,11 +155,13 @@ func sameShape(a, b kernel.Spec) bool {
 // ardName names the kernel with one lengthscale per input.
 func ardName(expression string) string { return expression + " (ARD)" }
 
-// A mixed p_θ gives a third of its mass to each of three grids, of 0, 1 and 2 digits. So p_θ ≥ ⅓/|Θ_r| for every θ of
-// the grid r, and ln 3 pays for the choice of r. Under ARD it also gives a fifth to kernels with a separate
-// lengthscale for every input, and a fifth each to kernels with 1, 2, 3 or 4 different lengthscales. A kernel with k
-// different lengthscales costs k ln|Θ_r| nats for their values, and d ln k nats for the assignment of d inputs to
-// them (there are k^d assignments), instead of d ln|Θ_r|. Few inputs need a lengthscale with all its digits.
+// A mixed p_θ gives a third of its mass to each of three grids, of 0, 1 and 2 digits.
+// So p_θ ≥ ⅓/|Θ_r| for every θ of the grid r, and ln 3 pays for the choice of r.
+// Under ARD it also gives a fifth to kernels with a separate lengthscale for every input, and a
+// fifth each to kernels with 1, 2, 3 or 4 different lengthscales.
+// A kernel with k different lengthscales costs k ln|Θ_r| nats for their values, and d ln k nats for
+// the assignment of d inputs to them (there are k^d assignments), instead of d ln|Θ_r|.
+// Few inputs need a lengthscale with all its digits.
 const (
 	mixedDigits = 3
 	maxTied     = 4
@@ -163,7 +175,8 @@ func (f family) inputLengthscales() []int {
 	})
 }
 
-// mix sets what a mixed p_θ costs with tied different lengthscales. If tied is 0, every input has its own.
+// mix sets what a mixed p_θ costs with tied different lengthscales.
+// If tied is 0, every input has its own.
 func (f family) mix(t *pacbayes.Terms, tied int) {
 	t.Resolutions = mixedDigits
 	if d := len(f.inputLengthscales()); d > 1 {
@@ -176,8 +189,8 @@ func (f family) mix(t *pacbayes.Terms, tied int) {
 	}
 }
 
-// coarser returns the family on another grid, with tied different lengthscales. If held, its parameters stay where
-// training starts.
+// coarser returns the family on another grid, with tied different lengthscales.
+// If held, its parameters stay where training starts.
 func (f family) coarser(grid pacbayes.Grid, tied int, held bool) family {
 	f.terms.Grid = grid
 	f.held = held
@@ -185,14 +198,15 @@ func (f family) coarser(grid pacbayes.Grid, tied int, held bool) family {
 	return f
 }
 
-// gridTerms returns the terms of a certificate with a family's prior on the grid. These terms contain no promise.
+// gridTerms returns the terms of a certificate with a family's prior on the grid.
+// These terms contain no promise.
 func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
 	return pacbayes.Terms{Loss: d.loss, Delta: d.options.Promise.Delta, Grid: d.options.Prior.Grid, Params: f.gridParams(),
 		Choices: choices}
 }
 
-// terms returns the terms of a family's certificate. choices is the number of families among which the certified rows
-// choose.
+// terms returns the terms of a family's certificate.
+// choices is the number of families among which the certified rows choose.
 func (d *dealt) terms(f family, choices int) pacbayes.Terms {
 	t := d.options.priorTerms(f, choices, d.scaling)
 	t.PriorRows = d.roles.Count(dataset.Prior)
@@ -217,9 +231,9 @@ func (o Options) priorTerms(f family, choices int, s dataset.Scaling) pacbayes.T
 	return t
 }
 
-// stage says which rows to train on, and how. A fit with a prior on the grid has one stage. An informed fit has a
-// stage that learns the prior, and perhaps a second one that learns the posterior. A sibling has one more stage, on
-// other rows.
+// stage says which rows to train on, and how. A fit with a prior on the grid has one stage.
+// An informed fit has a stage that learns the prior, and perhaps a second one that learns the
+// posterior. A sibling has one more stage, on other rows.
 type stage struct {
 	share
 	choice   method.Choice
@@ -229,8 +243,9 @@ type stage struct {
 	restarts int      // starting points of each family; 0: the method decides
 }
 
-// priorStage learns an informed fit's prior on the prior rows. If the method minimises a bound, it treats the prior
-// rows as if they were certified rows and the prior were on the grid.
+// priorStage learns an informed fit's prior on the prior rows.
+// If the method minimises a bound, it treats the prior rows as if they were certified rows and the
+// prior were on the grid.
 func (d *dealt) priorStage() (stage, error) {
 	rows, err := d.take(dataset.Prior)
 	o := d.options
@@ -238,14 +253,15 @@ func (d *dealt) priorStage() (stage, error) {
 		restarts: o.Run.Restarts}, err
 }
 
-// posteriorStage learns Q on the certified rows, from the priors that an informed fit chooses among. m is the number
-// of the prior's inducing inputs.
+// posteriorStage learns Q on the certified rows, from the priors that an informed fit chooses
+// among. m is the number of the prior's inducing inputs.
 func (d *dealt) posteriorStage(certified share, priors []family, m int) stage {
 	return stage{share: certified, choice: posteriorMethod(d.options.Method, m), families: priced(priors, d.terms),
 		restarts: d.options.Run.Restarts}
 }
 
-// siblingStage trains a model's sibling on d's prior rows. The evidence of a full GP is trained again from the start.
+// siblingStage trains a model's sibling on d's prior rows.
+// The evidence of a full GP is trained again from the start.
 // Other methods keep the model's kernel, and start where the model's training ended.
 func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	s, err := d.priorStage()
@@ -266,7 +282,8 @@ func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	return s, nil
 }
 
-// priced returns the families with the terms of their certificates. The terms pay for choosing one of the families.
+// priced returns the families with the terms of their certificates.
+// The terms pay for choosing one of the families.
 func priced(families []family, terms func(f family, choices int) pacbayes.Terms) []family {
 	for i, f := range families {
 		families[i].terms = terms(f, len(families))
@@ -274,8 +291,8 @@ func priced(families []family, terms func(f family, choices int) pacbayes.Terms)
 	return families
 }
 
-// priorMethod returns how method c trains an informed prior. A prior has no free-form posterior, and only a method
-// that minimises a bound learns α.
+// priorMethod returns how method c trains an informed prior.
+// A prior has no free-form posterior, and only a method that minimises a bound learns α.
 func priorMethod(c method.Choice) method.Choice {
 	if c.Free() {
 		c.Posterior = "objective"
@@ -286,8 +303,8 @@ func priorMethod(c method.Choice) method.Choice {
 	return c
 }
 
-// posteriorMethod returns how a posterior is learnt after an informed prior with m inducing inputs: with the prior's
-// method if it minimises a bound, else with kl-pac.
+// posteriorMethod returns how a posterior is learnt after an informed prior with m inducing inputs:
+// with the prior's method if it minimises a bound, else with kl-pac.
 func posteriorMethod(c method.Choice, m int) method.Choice {
 	if c.Kind().Bound == "" {
 		kl := method.Choice{Name: method.KLPACName, Inducing: c.Inducing, InducingBy: c.InducingBy,

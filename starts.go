@@ -16,7 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// Where training starts: the inducing inputs of a plan, and the starting points of each of its families.
+// Where training starts: the inducing inputs of a plan, and the starting points of each of its
+// families.
 
 // decide decides how to train: full or sparse, from which points, and how often.
 func (s stage) decide(found finding.List) (*plan, error) {
@@ -30,8 +31,8 @@ func (s stage) decide(found finding.List) (*plan, error) {
 	return p, err
 }
 
-// --inducing theory asks Theorem 2 for D ≤ 1 nat with probability 0.9, for the kernel that training starts from. At α
-// = 1 the theorem's bound is largest.
+// --inducing theory asks Theorem 2 for D ≤ 1 nat with probability 0.9, for the kernel that training
+// starts from. At α = 1 the theorem's bound is largest.
 const (
 	theoryTarget = 1
 	theoryDelta  = 0.1
@@ -39,9 +40,10 @@ const (
 	leastSpread  = 1e-6 // the standard deviation of a constant column, instead of 0
 )
 
-// theoryInducing sets the number of inducing inputs as theory asks, up to the present limit. With the SE kernel it is
-// the least M that Theorem 2 needs, if the inputs are Gaussian and independent. With a Matérn kernel and one input it
-// is N^{1/r}, with which the bound doesn't grow with N. The spread of the inputs is taken from the rows x.
+// theoryInducing sets the number of inducing inputs as theory asks, up to the present limit.
+// With the SE kernel it is the least M that Theorem 2 needs, if the inputs are Gaussian and
+// independent. With a Matérn kernel and one input it is N^{1/r}, with which the bound doesn't grow
+// with N. The spread of the inputs is taken from the rows x.
 func (p *plan) theoryInducing(x linalg.Matrix) error {
 	n := p.n
 	limit := p.choice.Inducing
@@ -96,8 +98,8 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 	return nil
 }
 
-// chooseInducing sets the inducing inputs that training starts from. A choice that needs a kernel takes the family's
-// kernel at the second starting point.
+// chooseInducing sets the inducing inputs that training starts from.
+// A choice that needs a kernel takes the family's kernel at the second starting point.
 func (p *plan) chooseInducing() error {
 	f := p.families[0]
 	c := &p.choice
@@ -153,12 +155,12 @@ func (p *plan) chooseInducing() error {
 	return nil
 }
 
-// sampleRows limits the rows from which inducing inputs are chosen, because these rows are in memory at once. For
-// 2,000 inducing inputs it still leaves 25 rows each.
+// sampleRows limits the rows from which inducing inputs are chosen, because these rows are in
+// memory at once. For 2,000 inducing inputs it still leaves 25 rows each.
 const sampleRows = 50000
 
-// sample views the rows to train on. If there are more than sampleRows, it draws sampleRows of them at random, in
-// their order (Knuth's Algorithm S).
+// sample views the rows to train on. If there are more than sampleRows, it draws sampleRows of them
+// at random, in their order (Knuth's Algorithm S).
 func (p *plan) sample(seed uint64) *dataset.Scaled {
 	if p.n <= sampleRows {
 		return p.rows
@@ -214,7 +216,8 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	}
 	var starts [][]float64
 	if p.init != nil {
-		if x, _ := p.fromInit(f); x != nil { // decide has already reported the error, if there is one
+		// decide has already reported the error, if there is one
+		if x, _ := p.fromInit(f); x != nil {
 			full := at(0, 0)
 			copy(full, x)
 			starts = append(starts, full)
@@ -233,10 +236,11 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 		copy(x[len(params):], earlier.X[j:])
 		starts = append(starts, x)
 	}
-	// Reeb et al. start with all parameters 1. Standardised inputs lie about √(2d) apart, so l² = d is a natural
-	// length.
+	// Reeb et al. start with all parameters 1. Standardised inputs lie about √(2d) apart, so l² = d
+	// is a natural length.
 	starts = append(starts, at(1, math.Log(0.3)), at(0, 0))
-	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f)) // another stream than the stream that assigns roles
+	// another stream than the stream that assigns roles
+	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f))
 	for len(starts) < p.restarts {
 		x := at(0, math.Log(0.01)*rng.Float64())
 		for i := range params {
@@ -250,8 +254,8 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	return starts[:p.restarts]
 }
 
-// ardBase returns what the names of a kernel's lengthscales under ARD have in common, if parameter i is one of them,
-// else "".
+// ardBase returns what the names of a kernel's lengthscales under ARD have in common, if parameter
+// i is one of them, else "".
 func ardBase(params []kernel.Param, i int) string {
 	if i == len(params) || params[i].Kind != kernel.Lengthscale || params[i].Dim < 0 {
 		return ""
@@ -260,8 +264,9 @@ func ardBase(params []kernel.Param, i int) string {
 	return base
 }
 
-// fromInit returns the initial parameters in the shape of a family, or nil if they don't fit. One lengthscale is
-// repeated for ARD. Several lengthscales don't fit a kernel with a single lengthscale.
+// fromInit returns the initial parameters in the shape of a family, or nil if they don't fit.
+// One lengthscale is repeated for ARD. Several lengthscales don't fit a kernel with a single
+// lengthscale.
 func (p *plan) fromInit(f family) ([]float64, error) {
 	if _, _, _, err := p.init.vector(p.options.Kernel.Mean, p.inputs()); err != nil {
 		return nil, err

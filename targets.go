@@ -18,8 +18,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Targets are the models of a fit of several targets, and what is certified of all targets together. If a file has the
-// model of one target, Targets has this model, and nothing is certified together.
+// Targets are the models of a fit of several targets, and what is certified of all targets
+// together. If a file has the model of one target, Targets has this model, and nothing is certified
+// together.
 type Targets struct{ model.Several }
 
 // Model returns the model of target i, with the methods of this package.
@@ -38,8 +39,9 @@ func ofTargets(s *model.Several, err error) (*Targets, error) {
 	return &Targets{*s}, nil
 }
 
-// SplitTargets returns the columns that a text names as targets, with commas between. A name with a comma stands in
-// quotes, as in a CSV file, unless the whole text is the name of a column.
+// SplitTargets returns the columns that a text names as targets, with commas between.
+// A name with a comma stands in quotes, as in a CSV file, unless the whole text is the name of a
+// column.
 func SplitTargets(text string, columns []string) ([]string, error) {
 	if slices.Contains(columns, text) || !strings.Contains(text, ",") {
 		return []string{text}, nil
@@ -54,9 +56,11 @@ func SplitTargets(text string, columns []string) ([]string, error) {
 	return names, nil
 }
 
-// FitTargets fits a model of each target, with the same inputs. Each model trains on the rows that have its target.
-// Every row has the same role for all targets. δ is shared equally by the certificates of all targets and one
-// certificate of all targets together, so that all of them hold together with probability 1−δ.
+// FitTargets fits a model of each target, with the same inputs.
+// Each model trains on the rows that have its target.
+// Every row has the same role for all targets.
+// δ is shared equally by the certificates of all targets and one certificate of all targets
+// together, so that all of them hold together with probability 1−δ.
 func FitTargets(ctx context.Context, table *dataset.Table, targets []string, o Options) (made *Targets, err error) {
 	defer matrix.Ended(&err)
 	if table, err = o.Data.Kinds.Spread(table); err != nil {
@@ -122,8 +126,9 @@ func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Opti
 	return each, shared, nil
 }
 
-// Certify recomputes the certificates of all models from the table that they were made from, and what is certified of
-// all targets together. It returns an error if anything differs, and nil in place of a model without a certificate.
+// Certify recomputes the certificates of all models from the table that they were made from, and
+// what is certified of all targets together. It returns an error if anything differs, and nil in
+// place of a model without a certificate.
 func (t *Targets) Certify(ctx context.Context, table *dataset.Table) ([]*Recertification, error) {
 	found := make([]*Recertification, len(t.Models))
 	for i, m := range t.Models {
@@ -142,8 +147,8 @@ func (t *Targets) Certify(ctx context.Context, table *dataset.Table) ([]*Recerti
 	return found, t.CheckTogether(ctx, table)
 }
 
-// CheckTogether computes anew what is certified of all targets together, from the table that the models were made
-// from. It returns an error if the file says otherwise.
+// CheckTogether computes anew what is certified of all targets together, from the table that the
+// models were made from. It returns an error if the file says otherwise.
 func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err error) {
 	defer matrix.Ended(&err)
 	again, err := t.CertifyTogether(table.Within(ctx))
@@ -172,8 +177,9 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 	return nil
 }
 
-// Sentence says in words what holds for all targets together. The sentences of the models' certificates hold with it,
-// at the confidence that the first paragraph states.
+// Sentence says in words what holds for all targets together.
+// The sentences of the models' certificates hold with it, at the confidence that the first
+// paragraph states.
 func (t *Targets) Sentence() string {
 	if len(t.Models) == 1 {
 		return ""
@@ -231,8 +237,9 @@ func (t *Targets) Sentence() string {
 		"targets.", c.Rows)
 }
 
-// Label returns the model of a file of one target, or a model that stands for the label of more than two classes (see
-// model.Several.Label). It can certify fresh rows and be watched, and PredictLabels predicts.
+// Label returns the model of a file of one target, or a model that stands for the label of more
+// than two classes (see model.Several.Label).
+// It can certify fresh rows and be watched, and PredictLabels predicts.
 func (t *Targets) Label() (*Model, error) { return wrap(t.Several.Label()) }
 
 // Classes returns the classes of a target that has more than two, or nil.
@@ -275,8 +282,9 @@ func listed(texts []string) string {
 // errOther is the error for a target that a file of models doesn't have.
 var errOther = errors.New("no such target")
 
-// Extract returns the model of a target as a model of its own. Its certificate keeps its part of δ, and checking it
-// takes the columns of all targets, by which the rows got their roles.
+// Extract returns the model of a target as a model of its own.
+// Its certificate keeps its part of δ, and checking it takes the columns of all targets, by which
+// the rows got their roles.
 func (t *Targets) Extract(target string) (*Model, error) {
 	var names []string
 	for i, m := range t.Models {

@@ -16,12 +16,12 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// krigo looks among the prior rows for what ties rows together. The look costs no part of δ, since it sees no certified
-// row.
+// krigo looks among the prior rows for what ties rows together.
+// The look costs no part of δ, since it sees no certified row.
 
-// tiesOf returns what ties the rows together that trained a posterior. If rows are grouped, only the group is a
-// candidate, unless the groups are of equal rows. tiesOf looks only at full GPs, since a GP with inducing inputs keeps
-// no residuals of its rows.
+// tiesOf returns what ties the rows together that trained a posterior.
+// If rows are grouped, only the group is a candidate, unless the groups are of equal rows.
+// tiesOf looks only at full GPs, since a GP with inducing inputs keeps no residuals of its rows.
 func (s share) tiesOf(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
 	if s.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != s.n || s.options.Data.Split == "last" ||
 		s.options.Data.Censored != "" || s.options.sited() != nil {
@@ -77,8 +77,8 @@ func (s share) groups() []int {
 	return of
 }
 
-// speakOf says for which rows a model's promise holds. A grouped model with too few groups for a certificate gets an
-// estimate instead.
+// speakOf says for which rows a model's promise holds.
+// A grouped model with too few groups for a certificate gets an estimate instead.
 func (p *plan) speakOf(m *model.Model, found []model.Tie) {
 	if !m.ByUnits() {
 		m.SetTies(found, p.options.Promise.Population == "same")
@@ -93,8 +93,9 @@ func (p *plan) speakOf(m *model.Model, found []model.Tie) {
 	}
 }
 
-// checkTies measures again what ties the prior rows together, since a certificate that doesn't know of ties promises
-// more than one that does. again is false if the model doesn't keep the posterior that this needs.
+// checkTies measures again what ties the prior rows together, since a certificate that doesn't know
+// of ties promises more than one that does. again is false if the model doesn't keep the posterior
+// that this needs.
 func (m *Model) checkTies(ctx context.Context, data *dataset.Data) (again bool, err error) {
 	if m.Fitted == nil || m.ByUnits() || !m.Terms.Fixed {
 		return false, nil

@@ -25,12 +25,14 @@ type trained struct {
 	best     run
 	all      []run
 	findings finding.List
-	failed   error    // why the first start failed that did
-	tried    []string // expressions of the kernels that were tried, if the budget ended too early for all
+	failed   error // why the first start failed that did
+	// expressions of the kernels that were tried, if the budget ended too early for all
+	tried []string
 }
 
-// train minimises from every starting point of every family, and chooses the best run. The rough runs of a race, and of
-// a search for the best start, go on to the end only if they may be the best.
+// train minimises from every starting point of every family, and chooses the best run.
+// The rough runs of a race, and of a search for the best start, go on to the end only if they may
+// be the best.
 func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
 	found, err := p.search(ctx, c, &t)
 	if err != nil || t.best.result == nil {
@@ -70,11 +72,12 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 	return t, nil
 }
 
-// tryAlike adds the best kernel with lengthscales that are alike a priori to the families and to the best runs, where
-// this changes the prior density.
+// tryAlike adds the best kernel with lengthscales that are alike a priori to the families and to
+// the best runs, where this changes the prior density.
 //
-// On ten folds, they take 25 % off the RMSE and .49 off the NLPD on concreteslump, 8 % and .04 on machine, and nothing
-// or next to nothing on autos, servo, breastcancer, autompg and fertility. Tried with every kernel they do the same.
+// On ten folds, they take 25 % off the RMSE and .49 off the NLPD on concreteslump, 8 % and .04 on
+// machine, and nothing or next to nothing on autos, servo, breastcancer, autompg and fertility.
+// Tried with every kernel they do the same.
 func (p *plan) tryAlike(ctx context.Context, c *checkpoints, t *trained, found []run, best int) (*plan, []run, error) {
 	f := found[best].family
 	f.name = f.name + ", alike lengthscales"
@@ -85,8 +88,10 @@ func (p *plan) tryAlike(ctx context.Context, c *checkpoints, t *trained, found [
 	return p.try(ctx, c, t, found, f, found[best].result.X, math.Inf(1))
 }
 
-// try adds a family to the families, and its run from x to the best runs. nats is −ln of the largest evidence so far.
-// The kernel steps has many parameters. So its run ends after stepsTrial iterations if it has little chance by then.
+// try adds a family to the families, and its run from x to the best runs.
+// nats is −ln of the largest evidence so far.
+// The kernel steps has many parameters. So its run ends after stepsTrial iterations if it has
+// little chance by then.
 func (p *plan) try(ctx context.Context, c *checkpoints, t *trained, found []run, f family, x []float64,
 	nats float64) (*plan, []run, error) {
 	q := *p
@@ -101,9 +106,11 @@ func (p *plan) try(ctx context.Context, c *checkpoints, t *trained, found []run,
 	return &q, append(found, runs...), q.take(ctx, t, runs, errs)
 }
 
-// search minimises from every starting point of every family, and returns the best run of each family. If the budget
-// ends, later families are left out. Kernels are trained side by side where cores are free. The families of a kernel
-// come one after another, so that ARD can start where the kernel with one lengthscale ended.
+// search minimises from every starting point of every family, and returns the best run of each
+// family. If the budget ends, later families are left out.
+// Kernels are trained side by side where cores are free.
+// The families of a kernel come one after another, so that ARD can start where the kernel with one
+// lengthscale ended.
 func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, error) {
 	found := make([]run, len(p.families))
 	results := make([][]run, len(found))
@@ -164,8 +171,8 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 	return found, nil
 }
 
-// toEnd minimises the runs of the first families to the end, and returns the best of these families first. It puts the
-// ends in found and in t.all.
+// toEnd minimises the runs of the first families to the end, and returns the best of these families
+// first. It puts the ends in found and in t.all.
 func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []run, first []int) ([]int, error) {
 	ends := make([]run, len(found))
 	errs := make([]error, len(found))
@@ -205,8 +212,9 @@ func (p *plan) judge(ctx context.Context, found []run, first []int) (err error) 
 	return ctx.Err()
 }
 
-// take adds the runs of a family to t. A single start may lie outside the objective's domain, but not all starts. Any
-// other error ends training, because the result would be different without the run.
+// take adds the runs of a family to t. A single start may lie outside the objective's domain, but
+// not all starts. Any other error ends training, because the result would be different without the
+// run.
 func (p *plan) take(ctx context.Context, t *trained, runs []run, errs []error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -231,8 +239,9 @@ func (p *plan) take(ctx context.Context, t *trained, runs []run, errs []error) e
 	return nil
 }
 
-// races says whether the families race. Each is trained for a few steps, and only the best of them to the end. If users
-// ask for several starts or a number of steps, every family is trained to the end.
+// races says whether the families race. Each is trained for a few steps, and only the best of them
+// to the end. If users ask for several starts or a number of steps, every family is trained to the
+// end.
 func (p *plan) races(ctx context.Context) bool {
 	if !p.choice.Kind().Local || p.restarts > 1 || len(p.families) < 2 {
 		return false
@@ -241,17 +250,19 @@ func (p *plan) races(ctx context.Context) bool {
 	return can && r.Races()
 }
 
-// raceEnd is how much longer the ends of a race take than the longest part of a kernel. An end was 3.4 times as long as
-// the kernel's part for kin40k with se, and 6.7 times for bike with matern32*matern12. Two kernels may be alike.
+// raceEnd is how much longer the ends of a race take than the longest part of a kernel.
+// An end was 3.4 times as long as the kernel's part for kin40k with se, and 6.7 times for bike with
+// matern32*matern12. Two kernels may be alike.
 const raceEnd = 10
 
-// nearMinimum is how little, in nats, two iterations in a row may gain before the search for the best start leaves a
-// start. With 0.01 the search of 18 splits of UCI sets took 2,487 evaluations, and 5,667 to the end. It chose another
-// kernel in 5 splits, where the evidence of the two kernels differed by at most 0.2 nats.
+// nearMinimum is how little, in nats, two iterations in a row may gain before the search for the
+// best start leaves a start. With 0.01 the search of 18 splits of UCI sets took 2,487 evaluations,
+// and 5,667 to the end. It chose another kernel in 5 splits, where the evidence of the two kernels
+// differed by at most 0.2 nats.
 const nearMinimum = 0.01
 
-// enough returns nearMinimum if the search for the best start is to stop there, or 0 if all starts are minimised to the
-// end.
+// enough returns nearMinimum if the search for the best start is to stop there, or 0 if all starts
+// are minimised to the end.
 func (p *plan) enough() float64 {
 	if c := p.choice; c.Kind().Exact && c.Optimizer == "lbfgs" && c.Solver == posterior.ByCholesky {
 		return nearMinimum
@@ -259,9 +270,10 @@ func (p *plan) enough() float64 {
 	return 0
 }
 
-// longMemory is how many steps L-BFGS keeps if a step costs far more than keeping it does. With 40 instead of 10 the
-// default fits of ten folds of six UCI sets take 8,272 evaluations instead of 10,037. The additive kernel, with twice
-// as many lengthscales as inputs, takes 247 instead of 534 on 1,000 drawn rows.
+// longMemory is how many steps L-BFGS keeps if a step costs far more than keeping it does.
+// With 40 instead of 10 the default fits of ten folds of six UCI sets take 8,272 evaluations
+// instead of 10,037. The additive kernel, with twice as many lengthscales as inputs, takes 247
+// instead of 534 on 1,000 drawn rows.
 const longMemory = 40
 
 // memory returns L-BFGS's memory for this plan, or 0 for the usual one.
@@ -272,8 +284,9 @@ func (p *plan) memory() int {
 	return 0
 }
 
-// polish minimises on, from where the search ended: to the end, or to what is enough for a search. It keeps the
-// search's own state, so that a resumed fit makes the same choice. A racer goes on from its own state.
+// polish minimises on, from where the search ended: to the end, or to what is enough for a search.
+// It keeps the search's own state, so that a resumed fit makes the same choice.
+// A racer goes on from its own state.
 func (p *plan) polish(ctx context.Context, c *checkpoints, best run, part string, enough float64) (run, error) {
 	search := c.run(best.key, best.event)
 	last := c.run(best.key+part, best.event)
@@ -295,8 +308,8 @@ func (p *plan) polish(ctx context.Context, c *checkpoints, best run, part string
 	return best, cmp.Or(ctx.Err(), p.rows.Err())
 }
 
-// spent says whether the budget has no room for another family, with which training would take the given time. Ranks
-// use the first rank's clock.
+// spent says whether the budget has no room for another family, with which training would take the
+// given time. Ranks use the first rank's clock.
 func (p *plan) spent(whole time.Duration) (bool, error) {
 	budget := p.options.Run.Budget
 	if budget == 0 {
@@ -310,25 +323,28 @@ func (p *plan) spent(whole time.Duration) (bool, error) {
 	return over[0] > 0, err
 }
 
-// tied is how near, in nats, the evidence of two kernels is if only the ends of their training tell which is larger.
-// Up to nearMinimum the evidence was off by up to 0.2 nats, and the difference of boston's two best by 0.08.
+// tied is how near, in nats, the evidence of two kernels is if only the ends of their training tell
+// which is larger.
+// Up to nearMinimum the evidence was off by up to 0.2 nats, and the difference of boston's two best
+// by 0.08.
 const tied = 0.1
 
-// raceTied is how near, in nats a row, two kernels are if only their ends tell which predicts better. On kin40k se is
-// before rq by .0035, and behind by .006 at the end (RMSE .0797 and .0794). On sml the best two differ by .0015, on pol
-// by .007, on protein by .015, and on bike, traffic, sarcos10k and parkinsons by .07 to .1. A product of kernels is no
-// second best. Its end takes 17 CPU s on pol, where the best kernel stays the best, and 12 on protein.
+// raceTied is how near, in nats a row, two kernels are if only their ends tell which predicts
+// better. On kin40k se is before rq by .0035, and behind by .006 at the end (RMSE .0797 and .0794).
+// On sml the best two differ by .0015, on pol by .007, on protein by .015, and on bike, traffic,
+// sarcos10k and parkinsons by .07 to .1. A product of kernels is no second best.
+// Its end takes 17 CPU s on pol, where the best kernel stays the best, and 12 on protein.
 const raceTied = 0.02
 
-// After stepsTrial iterations steps must be ahead by stepsLead times its doubt, if what it learnt about its parameters
-// cost nothing. What it still gains is then about what it pays for them.
+// After stepsTrial iterations steps must be ahead by stepsLead times its doubt, if what it learnt
+// about its parameters cost nothing. What it still gains is then about what it pays for them.
 const (
 	stepsTrial = 15
 	stepsLead  = 1.5
 )
 
-// straight returns the linear kernel alone, or all other families, if targets are labels. order begins with the lowest
-// objective.
+// straight returns the linear kernel alone, or all other families, if targets are labels.
+// order begins with the lowest objective.
 func (p *plan) straight(order []int, found []run) []int {
 	at := slices.IndexFunc(order, func(i int) bool { return p.families[i].of == autoLinear })
 	if !p.options.labels() || at < 0 || len(order) < 2 {
@@ -341,10 +357,11 @@ func (p *plan) straight(order []int, found []run) []int {
 	return others
 }
 
-// contenders returns the numbers of the families with the most evidence with parameters integrated out, the best first,
-// if the parameters have a prior density. It leaves rq out if se has as much evidence. The objective itself is the
-// density at its mode. It falls with every parameter, whether or not the rows say anything about the parameter. Without
-// a prior density, the family with the least objective is the only contender.
+// contenders returns the numbers of the families with the most evidence with parameters integrated
+// out, the best first, if the parameters have a prior density.
+// It leaves rq out if se has as much evidence. The objective itself is the density at its mode.
+// It falls with every parameter, whether or not the rows say anything about the parameter.
+// Without a prior density, the family with the least objective is the only contender.
 func (p *plan) contenders(ctx context.Context, c *checkpoints, found []run) (first []int, by finding.Kind, err error) {
 	// lowest objective first, which saves most second derivatives
 	order := lists.Where(len(found), func(i int) bool { return found[i].result != nil })
@@ -397,9 +414,10 @@ func (p *plan) contenders(ctx context.Context, c *checkpoints, found []run) (fir
 	return first, finding.KernelByEvidence, nil
 }
 
-// before returns the best result from which a family may start, or nil. earlier holds the results of the same kernel's
-// earlier families. Parameters of another kernel mean something else. The result is for one lengthscale, or for any
-// lengthscales if no kernel is trained.
+// before returns the best result from which a family may start, or nil.
+// earlier holds the results of the same kernel's earlier families.
+// Parameters of another kernel mean something else.
+// The result is for one lengthscale, or for any lengthscales if no kernel is trained.
 func before(f family, earlier []run) *train.Result {
 	var best run
 	for _, r := range earlier {
@@ -410,8 +428,8 @@ func before(f family, earlier []run) *train.Result {
 	return best.result
 }
 
-// sideBySide says whether several trainings run at once. Ranks do one at a time, because they must meet in the same
-// steps.
+// sideBySide says whether several trainings run at once.
+// Ranks do one at a time, because they must meet in the same steps.
 func (p *plan) sideBySide() bool {
 	return p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= method.FewRows && !p.trainsByCG()
 }
@@ -435,8 +453,9 @@ func nth(what string, k, n int) string {
 	return fmt.Sprintf("%s %d of %d", what, k+1, n)
 }
 
-// descend minimises from all starts of a family. If families race, it takes only the steps of the race. stage is the
-// part of the training, for its events.
+// descend minimises from all starts of a family.
+// If families race, it takes only the steps of the race.
+// stage is the part of the training, for its events.
 func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64, stage string) ([]run,
 	[]error) {
 	f := p.families[family]
@@ -476,9 +495,10 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 type run struct {
 	family family
 	result *train.Result // nil if the run failed
-	nats   *float64      // −ln of the evidence, or more than the least of another family; nil: not computed
-	key    string        // the key of its state in a checkpoint
-	event  Event         // what its events have in common
+	// −ln of the evidence, or more than the least of another family; nil: not computed
+	nats  *float64
+	key   string // the key of its state in a checkpoint
+	event Event  // what its events have in common
 }
 
 // lower returns the run with the lower value, a in case of a tie.

@@ -20,8 +20,8 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// transformed returns the same rows with a transform, and its gain if krigo chose it. x has parameters of a rough GP
-// without a transform, if they are known.
+// transformed returns the same rows with a transform, and its gain if krigo chose it.
+// x has parameters of a rough GP without a transform, if they are known.
 func (d *dealt) transformed(ctx context.Context) (_ *dealt, gain float64, x []float64, err error) {
 	o := d.options.Data
 	with := *d
@@ -59,25 +59,30 @@ const (
 	transformGain  = 0.1 // least gain of evidence for which a transform is chosen, in nats a row
 	transformNats  = 10  // the same, in nats for all these rows
 
-	// leftOutRows is the largest number of prior rows whose left-out errors a transform must not raise. With 1,000 rows
-	// log1p raises the RMSE on pol by 66 % ± 36 (by 57 on test rows) and sqrt by −2 ± 3 (1), boxcox on protein by 3.1 ±
-	// .9 (3.9) and sqrt by .7 ± .3 (1.3), and boxcox on bike by −5 ± 2. With 200 rows sqrt raises it on protein by .5 ±
-	// .7. With 2,000 rows sqrt raises it on pol by 5 ± 3, with parameters that were trained on 200 rows.
+	// leftOutRows is the largest number of prior rows whose left-out errors a transform must not
+	// raise. With 1,000 rows log1p raises the RMSE on pol by 66 % ± 36 (by 57 on test rows) and
+	// sqrt by −2 ± 3 (1), boxcox on protein by 3.1 ± .9 (3.9) and sqrt by .7 ± .3 (1.3), and boxcox
+	// on bike by −5 ± 2. With 200 rows sqrt raises it on protein by .5 ± .7.
+	// With 2,000 rows sqrt raises it on pol by 5 ± 3, with parameters that were trained on 200
+	// rows.
 	leftOutRows = 1000
 )
 
-// seen is how a model of a few prior rows sees the target: the scaling, and parameters that were trained with it.
+// seen is how a model of a few prior rows sees the target:
+// the scaling, and parameters that were trained with it.
 type seen struct {
 	scaling dataset.Scaling
 	x       []float64
 	gain    float64 // of evidence, in nats a row
 }
 
-// chooseTransform returns a transform and its gain of evidence over the untransformed target, on some prior rows. It
-// takes the transform with the most evidence that predicts left-out prior rows no worse than the untransformed target
-// does, as far as its standard error tells. x has the parameters of a rough GP of the untransformed target, if one was
-// trained. chooseTransform returns "" if no transform is clearly better, or if none is allowed. A
-// certificate doesn't pay for a choice by prior rows. Each transform gets a kernel trained for it in few steps.
+// chooseTransform returns a transform and its gain of evidence over the untransformed target, on
+// some prior rows. It takes the transform with the most evidence that predicts left-out prior rows
+// no worse than the untransformed target does, as far as its standard error tells.
+// x has the parameters of a rough GP of the untransformed target, if one was trained.
+// chooseTransform returns "" if no transform is clearly better, or if none is allowed.
+// A certificate doesn't pay for a choice by prior rows.
+// Each transform gets a kernel trained for it in few steps.
 func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, x []float64, err error) {
 	if d.options.untransformed() != nil || d.options.Kernel.Noise == objective.StudentName ||
 		d.options.sited() != nil || d.options.Data.Censored != "" {
@@ -98,7 +103,8 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 			continue
 		}
 		if s, err := d.scaling.Transformed(name, dataset.Mean, d.data, rows); err == nil {
-			tried = append(tried, seen{scaling: s}) // otherwise the transform leaves nothing to learn
+			// otherwise the transform leaves nothing to learn
+			tried = append(tried, seen{scaling: s})
 		}
 	}
 	errs := make([]error, len(tried))
@@ -142,7 +148,8 @@ func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float6
 	return "", 0, x, nil
 }
 
-// somePrior returns this rank's share of at most the given number of prior rows, and how many all ranks have.
+// somePrior returns this rank's share of at most the given number of prior rows, and how many all
+// ranks have.
 func (d *dealt) somePrior(most int) (rows []int, n int) {
 	prior := d.roles.Rows(dataset.Prior)
 	n = min(len(prior), most)
@@ -172,8 +179,9 @@ func roughKernel(dim int) kernel.Kernel {
 	return k
 }
 
-// leftOut returns the errors of predicted targets, in standard deviations, if all other rows predict each row. It
-// returns nil if the rows' covariances, with parameters of fewer rows, aren't positive definite.
+// leftOut returns the errors of predicted targets, in standard deviations, if all other rows
+// predict each row. It returns nil if the rows' covariances, with parameters of fewer rows, aren't
+// positive definite.
 func (d *dealt) leftOut(ctx context.Context, rows []int, by seen) ([]float64, error) {
 	problem, all, err := d.transformProblem(ctx, rows, by.scaling)
 	if err != nil {
@@ -191,8 +199,9 @@ func (d *dealt) leftOut(ctx context.Context, rows []int, by seen) ([]float64, er
 	return errs, ctx.Err()
 }
 
-// transformEvidence returns the log evidence per row, for targets in standard deviations, after a short training that
-// starts at x. If x is nil, it starts where training starts. It also returns the trained parameters.
+// transformEvidence returns the log evidence per row, for targets in standard deviations, after a
+// short training that starts at x. If x is nil, it starts where training starts.
+// It also returns the trained parameters.
 func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Scaling, x []float64) (float64, []float64,
 	error) {
 	problem, all, err := d.transformProblem(ctx, rows, s)
@@ -214,8 +223,8 @@ func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Sca
 	return (slopes[0] - value) / float64(all.X.Rows), x, err
 }
 
-// roughly minimises a rough problem in a few steps, from x or from where training starts. It returns +∞ if the start
-// lies outside the problem's domain.
+// roughly minimises a rough problem in a few steps, from x or from where training starts.
+// It returns +∞ if the start lies outside the problem's domain.
 func (d *dealt) roughly(ctx context.Context, problem method.Problem, x []float64) (float64, []float64, error) {
 	if x == nil {
 		x = make([]float64, problem.Dim())

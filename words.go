@@ -15,8 +15,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Sentence returns what the certificate c promises about predictions of m, in words. It rounds every number to the
-// cautious side, so that the promise still holds. Each line is a paragraph or an item of a list.
+// Sentence returns what the certificate c promises about predictions of m, in words.
+// It rounds every number to the cautious side, so that the promise still holds.
+// Each line is a paragraph or an item of a list.
 func (m *Model) Sentence(c *pacbayes.Certificate) string {
 	if m.Terms.Backtest {
 		return backtest(m, c)
@@ -86,12 +87,13 @@ func limits(n, rows int) string {
 		n, rows)
 }
 
-// copiesOnly is a condition of the bound if krigo left rows out, or grouped them, because they equal one another.
+// copiesOnly is a condition of the bound if krigo left rows out, or grouped them, because they
+// equal one another.
 const copiesOnly = "\nRows that equal one another were taken for copies. The bound holds only if they are copies, and " +
 	"not independent draws that came out alike."
 
-// saidShares are the shares of predictions whose widths a sentence lists, in the order of use. If the curve has no
-// width for saidShare, the sentence says so.
+// saidShares are the shares of predictions whose widths a sentence lists, in the order of use.
+// If the curve has no width for saidShare, the sentence says so.
 var saidShares = []float64{saidShare, 0.9, 0.8, 0.99}
 
 const saidShare = 0.95
@@ -116,8 +118,9 @@ func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 			within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 }
 
-// saidMean returns a line about the mean of clipped errors. For all rows this mean is at most the clip. So only a bound
-// that is clearly below the clip is worth a line.
+// saidMean returns a line about the mean of clipped errors.
+// For all rows this mean is at most the clip. So only a bound that is clearly below the clip is
+// worth a line.
 func saidMean(m *Model, c *pacbayes.Certificate) string {
 	e := c.Curve.MeanError
 	if !(e.Bound < 0.999*e.Clip) {
@@ -142,9 +145,10 @@ func saidMean(m *Model, c *pacbayes.Certificate) string {
 // unasked is the ε of options that name none. A table of widths leaves it out.
 const unasked = 0.6
 
-// saidPoints returns the points of c's curve that a sentence lists, by width. These are what somebody asked for, then
-// the shares in their order of use, and if these are few the narrowest width. saidPoints also returns the smallest share for which the
-// curve has no width, or 1.
+// saidPoints returns the points of c's curve that a sentence lists, by width.
+// These are what somebody asked for, then the shares in their order of use, and if these are few
+// the narrowest width. saidPoints also returns the smallest share for which the curve has no width,
+// or 1.
 func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none float64) {
 	add := func(p pacbayes.CurvePoint) {
 		same := func(q pacbayes.CurvePoint) bool { return q.HalfWidth == p.HalfWidth }
@@ -219,7 +223,8 @@ func outside(m *Model, c *pacbayes.Certificate) string {
 // ownSD is the unit of half-widths that follow the model's uncertainty.
 const ownSD = " of the model's own standard deviations"
 
-// backtest returns how the mean did on the last rows. It uses the past tense, since nothing follows for further rows.
+// backtest returns how the mean did on the last rows.
+// It uses the past tense, since nothing follows for further rows.
 func backtest(m *Model, c *pacbayes.Certificate) string {
 	lead := fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last %d rows, which the model "+
 		"didn't see, ", c.Rows)
@@ -239,10 +244,11 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 		"loss of predictions was %.4f.", c.Rows, c.Loss, c.EmpiricalRisk)
 }
 
-// Sentence returns in words what fresh rows show about the predictions of m, the conditions of that, and what in m's
-// own certificate the fresh rows contradict.
+// Sentence returns in words what fresh rows show about the predictions of m, the conditions of
+// that, and what in m's own certificate the fresh rows contradict.
 func (f *Fresh) Sentence(m *Model) string {
-	about := (&model.Model{Group: m.Group}).Population().Says // the rows' source, without the ties among m's own rows
+	// the rows' source, without the ties among m's own rows
+	about := (&model.Model{Group: m.Group}).Population().Says
 	said := confidence(f.Delta, "fresh", m.Group) +
 		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
 			Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw}, about)
@@ -311,16 +317,16 @@ func (f *Fresh) Sentence(m *Model) string {
 		"\nFor rows like these, rely on what they show, not on the certificate.", f.Delta)
 }
 
-// Sentence returns in words what a bound becomes on another source, and the condition of that. It continues the
-// sentence of a certificate or of fresh rows, and has the same confidence.
+// Sentence returns in words what a bound becomes on another source, and the condition of that.
+// It continues the sentence of a certificate or of fresh rows, and has the same confidence.
 func (s *Shift) Sentence() string {
 	return fmt.Sprintf("With the same confidence, the expected loss of predictions on rows of another source is at most "+
 		"%.4f, if KL(other source ‖ this source) is at most %g nats a row. The rows here can't show whether it is.",
 		cautious.RoundUp(s.MeanBound, 4), s.Rho)
 }
 
-// confidence returns the beginning of a statement that holds with probability 1−δ over the draw of the certified or
-// fresh rows, or of groups of them if group names a column.
+// confidence returns the beginning of a statement that holds with probability 1−δ over the draw of
+// the certified or fresh rows, or of groups of them if group names a column.
 func confidence(delta float64, which, group string) string {
 	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ",
 		cautious.Complement(delta), which, spelling.Either(group != "", "groups", "rows"))
@@ -343,7 +349,8 @@ func known(m *Model) string {
 	return cautious.Name(m.Target)
 }
 
-// narrow returns the band of a loss in words. width is the half-width in the loss's unit, raw in the target's unit.
+// narrow returns the band of a loss in words.
+// width is the half-width in the loss's unit, raw in the target's unit.
 func narrow(m *Model, loss pacbayes.Kind, width, raw float64) string {
 	switch target := known(m); loss {
 	case pacbayes.Relative:
@@ -361,7 +368,8 @@ func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
 		spelling.Either(loss == pacbayes.Relative || loss == pacbayes.Scaled, "", scaled(m, width))
 }
 
-// scaled returns widths in parentheses with their unit, which is standard deviations of the target or declared scales.
+// scaled returns widths in parentheses with their unit, which is standard deviations of the target
+// or declared scales.
 // It returns "" for predictions that another program made, since they have no scale.
 func scaled(m *Model, widths ...float64) string {
 	unit := "sd"
@@ -375,7 +383,8 @@ func scaled(m *Model, widths ...float64) string {
 	return fmt.Sprintf(" (%s %s)", strings.Join(texts, " and "), unit)
 }
 
-// bound returns in words what c's bound on the mean prediction promises. On the route direct c has no other bound.
+// bound returns in words what c's bound on the mean prediction promises.
+// On the route direct c has no other bound.
 func bound(m *Model, c *pacbayes.Certificate, about string) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), about)
 	switch {

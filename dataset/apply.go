@@ -15,9 +15,10 @@ import (
 
 // How a reading is applied to a table: dates become days, and days are written as dates again.
 
-// Apply applies r to a table that was made from its fields or from a file of numbers. Numbers that stand for missing
-// values become NaN. Repeated rows are left out if r.Distinct is set. Dates become days, whether they are texts or
-// numbers, and their periods become columns.
+// Apply applies r to a table that was made from its fields or from a file of numbers.
+// Numbers that stand for missing values become NaN.
+// Repeated rows are left out if r.Distinct is set.
+// Dates become days, whether they are texts or numbers, and their periods become columns.
 func (r Reading) Apply(t *Table) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -43,7 +44,8 @@ func (r Reading) Apply(t *Table) error {
 // Reading returns how the table was read, including the forms that were found for dates.
 func (t *Table) Reading() Reading { return t.reading.Naming() }
 
-// ReadAs returns a table with the same cells and the reading r. Its numbers stay as they were written.
+// ReadAs returns a table with the same cells and the reading r.
+// Its numbers stay as they were written.
 func (t *Table) ReadAs(r Reading) *Table {
 	as := *t
 	as.reading = r
@@ -113,7 +115,8 @@ func (t *Table) date(d *Dates) error {
 	return nil
 }
 
-// notDate returns the first text of column j that isn't a date in the form of most texts, and a row with this text.
+// notDate returns the first text of column j that isn't a date in the form of most texts, and a row
+// with this text.
 func (t *Table) notDate(j int) (text string, row int) {
 	texts := t.Texts(j)
 	best := dateForms[0]
@@ -204,7 +207,8 @@ func (t *Table) toDays(j int, form string) error {
 	return nil
 }
 
-// numbersToDays turns numbers into days: dates such as 20240131, or seconds or milliseconds since 1970.
+// numbersToDays turns numbers into days: dates such as 20240131, or seconds or milliseconds since
+// 1970.
 func (t *Table) numbersToDays(j int) error {
 	kind := ""
 	begin, _ := t.Own()
@@ -228,7 +232,8 @@ func (t *Table) numbersToDays(j int) error {
 	})
 }
 
-// addPeriods adds columns at the end of the table: the sine and cosine of each row's position in each period.
+// addPeriods adds columns at the end of the table:
+// the sine and cosine of each row's position in each period.
 func (t *Table) addPeriods(j int, parts []string) {
 	d := Dates{Column: t.Names[j], Parts: parts}
 	cols := len(t.Names)
@@ -252,15 +257,16 @@ func (t *Table) addPeriods(j int, parts []string) {
 	}
 }
 
-// Kept holds columns of a table as people wrote them, to be printed beside results for the table's rows.
+// Kept holds columns of a table as people wrote them, to be printed beside results for the table's
+// rows.
 type Kept struct {
 	Names []string
 	Cells func(row int) ([]string, error)
 }
 
-// Labelled returns the kept columns, then the column label, then the column labels. k may be nil: then no column is
-// kept. sets may be nil: then there is no column labels. A row's set is a list with commas, and quotes around a label
-// that has a comma.
+// Labelled returns the kept columns, then the column label, then the column labels. k may be nil:
+// then no column is kept. sets may be nil: then there is no column labels.
+// A row's set is a list with commas, and quotes around a label that has a comma.
 func (k *Kept) Labelled(label func(row int) string, sets [][]string) *Kept {
 	with := Kept{Names: []string{"label"}}
 	if k != nil {
@@ -285,8 +291,9 @@ func (k *Kept) Labelled(label func(row int) string, sets [][]string) *Kept {
 	return &with
 }
 
-// Keep returns the named columns as people wrote them. A text stays as it was read, a number has the fewest digits, a
-// date is YYYY-MM-DD with its time if it has one, and a missing value is empty.
+// Keep returns the named columns as people wrote them.
+// A text stays as it was read, a number has the fewest digits, a date is YYYY-MM-DD with its time
+// if it has one, and a missing value is empty.
 func (t *Table) Keep(names []string) (*Kept, error) {
 	columns, err := t.columns(names)
 	if err != nil {
@@ -312,7 +319,8 @@ func (t *Table) Keep(names []string) (*Kept, error) {
 	}}, nil
 }
 
-// DateOf writes days since 1970-01-01 as a date, with its time to the microsecond unless that is midnight.
+// DateOf writes days since 1970-01-01 as a date, with its time to the microsecond unless that is
+// midnight.
 func DateOf(days float64) string {
 	whole := math.Floor(days)
 	at := time.Unix(int64(whole)*86400, 0).UTC().Add(time.Duration(math.Round((days-whole)*86400e6)) * time.Microsecond)

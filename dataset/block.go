@@ -17,22 +17,25 @@ import (
 // blockPrefix begins the name of a grouping by blocks, for example block:lon,lat:0.5.
 const blockPrefix = "block:"
 
-// blocks cut columns of numbers into intervals. Rows in the same interval of every column are a group. For example, a
-// group may be the places in the same square of a map, or the days of a week. One interval begins at 0, so that every
-// table has the same blocks.
+// blocks cut columns of numbers into intervals.
+// Rows in the same interval of every column are a group. For example, a group may be the places in
+// the same square of a map, or the days of a week.
+// One interval begins at 0, so that every table has the same blocks.
 type blocks struct {
 	columns []string
 	sizes   []float64 // length of the intervals of each column
 	auto    bool      // the sizes aren't chosen yet
 }
 
-// spans are units of time, in days. A size without a unit is also in days if its column holds dates.
+// spans are units of time, in days. A size without a unit is also in days if its column holds
+// dates.
 var spans = []struct {
 	unit string
 	days float64
 }{{"min", 1. / 1440}, {"h", 1. / 24}, {"d", 1}, {"w", 7}}
 
-// parseBlocks reads block:COLUMNS:SIZE. SIZE is a number for all columns, or a number for each column, or auto.
+// parseBlocks reads block:COLUMNS:SIZE. SIZE is a number for all columns, or a number for each
+// column, or auto.
 func parseBlocks(text string) (b blocks, err error) {
 	wrong := func(format string, args ...any) (blocks, error) {
 		return b, fmt.Errorf("group %q: %s; want block:COLUMNS:SIZE, as in block:lon,lat:0.5, block:day:7d or "+
@@ -100,15 +103,18 @@ func (b blocks) name(cells []float64) string {
 	}), ",")
 }
 
-// manyBlocks holds how many blocks the candidates for auto make at least. If a third of them is certified and no row of
-// this third is missed, the share of misses is bounded by 9 % (150 blocks), 4.5 % (300) or 1.4 % (1,000).
+// manyBlocks holds how many blocks the candidates for auto make at least.
+// If a third of them is certified and no row of this third is missed, the share of misses is
+// bounded by 9 % (150 blocks), 4.5 % (300) or 1.4 % (1,000).
 var manyBlocks = []int{150, 300, 1000}
 
-// Blocks returns the name of a grouping by blocks, with sizes that it chooses if the name says auto. It returns any
-// other name as it is. The candidates are the largest sizes that make at least 150, 300 and 1,000 blocks. Blocks takes
-// the smallest candidate beyond which targets hardly depend on one another (see apart), or else the largest. It looks
-// only at rows that are prior rows under every candidate. So the choice doesn't use certified rows, and δ needn't pay
-// for the choice. roles returns the roles of the rows under a grouping, or nil if the grouping has too few groups.
+// Blocks returns the name of a grouping by blocks, with sizes that it chooses if the name says
+// auto. It returns any other name as it is. The candidates are the largest sizes that make at least
+// 150, 300 and 1,000 blocks. Blocks takes the smallest candidate beyond which targets hardly depend
+// on one another (see apart), or else the largest.
+// It looks only at rows that are prior rows under every candidate.
+// So the choice doesn't use certified rows, and δ needn't pay for the choice.
+// roles returns the roles of the rows under a grouping, or nil if the grouping has too few groups.
 func (t *Table) Blocks(group, target string, roles func(group string) []Role) (string, error) {
 	b, columns, err := t.blocks(group)
 	if err != nil || !b.auto {
@@ -152,8 +158,8 @@ func (t *Table) Blocks(group, target string, roles func(group string) []Role) (s
 	return taken.String(), nil
 }
 
-// apart returns how much the targets (the last cells) of two rows differ if the rows lie about a block apart. It is a
-// mean square, divided by the mean square of all pairs of rows.
+// apart returns how much the targets (the last cells) of two rows differ if the rows lie about a
+// block apart. It is a mean square, divided by the mean square of all pairs of rows.
 func (b blocks) apart(rows [][]float64) float64 {
 	var near, pairs, all, n float64
 	for i, p := range rows {
@@ -174,8 +180,9 @@ func (b blocks) apart(rows [][]float64) float64 {
 	return near / pairs / (all / n)
 }
 
-// sizes returns, for each number in manyBlocks, the largest sizes that make at least this many blocks. Every column's
-// range is cut into the same number of intervals, and blocks have on average at least two rows.
+// sizes returns, for each number in manyBlocks, the largest sizes that make at least this many
+// blocks. Every column's range is cut into the same number of intervals, and blocks have on average
+// at least two rows.
 func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	low := slices.Repeat([]float64{math.Inf(1)}, len(columns))
 	high := slices.Repeat([]float64{math.Inf(-1)}, len(columns))
@@ -215,8 +222,9 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	return all, nil
 }
 
-// blocks parses the name of a grouping by blocks, and returns the columns of the table that it cuts. columns is nil if
-// the table has a column of that name, or if the name doesn't begin with block:.
+// blocks parses the name of a grouping by blocks, and returns the columns of the table that it
+// cuts. columns is nil if the table has a column of that name, or if the name doesn't begin with
+// block:.
 func (t *Table) blocks(group string) (b blocks, columns []int, err error) {
 	if _, own := t.Column(group); own || !strings.HasPrefix(group, blockPrefix) {
 		return b, nil, nil

@@ -18,17 +18,20 @@ import (
 
 // What cells hold: how text becomes a cell, and which cells can't be read as their column requires.
 
-// A cell is a number, a text, or missing. A table holds each cell as a float64. NaN stands for a missing value. If any
-// cell of a column is text, the column's cells are places in its list of texts, which also has the column's numbers.
+// A cell is a number, a text, or missing. A table holds each cell as a float64.
+// NaN stands for a missing value. If any cell of a column is text, the column's cells are places in
+// its list of texts, which also has the column's numbers.
 // What a column is read for decides whether text and missing values are errors.
 
-// Append adds a row to a table in memory. Its cells are written as in a CSV file. If the table takes more memory than
-// it may (package memory), it doesn't grow, and Append and a later [Reading.Apply] return this error.
+// Append adds a row to a table in memory. Its cells are written as in a CSV file.
+// If the table takes more memory than it may (package memory), it doesn't grow, and Append and a
+// later [Reading.Apply] return this error.
 func (t *Table) Append(cells []string) error {
 	t.tellUnits(cells)
 	if need := len(t.Values) + len(cells); need > cap(t.Values) {
 		larger := need + len(t.Values)/2
-		t.afford(8 * float64(larger)) // while values move, the old and the new memory exist together
+		// while values move, the old and the new memory exist together
+		t.afford(8 * float64(larger))
 		if t.over == nil {
 			t.Values = slices.Grow(t.Values, larger-len(t.Values))
 		}
@@ -43,8 +46,8 @@ func (t *Table) Append(cells []string) error {
 	return t.over
 }
 
-// AppendLine adds a row, as Append does. The row starts on this line of the file, counted from 1. AppendLine refuses a
-// row if its number of cells isn't the table's number of columns.
+// AppendLine adds a row, as Append does. The row starts on this line of the file, counted from 1.
+// AppendLine refuses a row if its number of cells isn't the table's number of columns.
 func (t *Table) AppendLine(line int, cells []string) error {
 	if len(cells) != len(t.Names) {
 		return &Error{File: t.Source, Line: line, Err: fmt.Errorf("expected %d cells, got %d: add or remove cells, and "+
@@ -54,13 +57,14 @@ func (t *Table) AppendLine(line int, cells []string) error {
 	return t.Append(cells)
 }
 
-// Set sets a cell of a table in memory to a text that is written as in a CSV file. Values must have a place for the
-// cell, and the cells above it in its column must be set already.
+// Set sets a cell of a table in memory to a text that is written as in a CSV file.
+// Values must have a place for the cell, and the cells above it in its column must be set already.
 func (t *Table) Set(row, column int, cell string) {
 	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
 }
 
-// afford asks package memory for `more` bytes in addition to the table's, and sets t.over if package memory refuses.
+// afford asks package memory for `more` bytes in addition to the table's, and sets t.over if
+// package memory refuses.
 func (t *Table) afford(more float64) {
 	const line = 2 * 8 // bytes of a line's number, doubled for spare capacity
 	if t.over == nil {
@@ -68,11 +72,13 @@ func (t *Table) afford(more float64) {
 	}
 }
 
-// perText estimates the bytes that a text takes in its column's list and among its codes, besides its characters.
+// perText estimates the bytes that a text takes in its column's list and among its codes, besides
+// its characters.
 const perText = 100
 
-// value returns the number that stands for a cell of column j. If the cell is the column's first text, value also turns
-// the column's cells in the rows above into text.
+// value returns the number that stands for a cell of column j.
+// If the cell is the column's first text, value also turns the column's cells in the rows above
+// into text.
 func (t *Table) value(row, j int, cell string) float64 {
 	v, err := t.reading.Parse(cell)
 	number := err == nil && v-v == 0
@@ -111,8 +117,9 @@ func (t *Table) value(row, j int, cell string) float64 {
 	return t.code(j, cell)
 }
 
-// name refuses a cell of a column that names things, if an earlier cell is the same number but is written otherwise,
-// because both would become one name. A point and zeros after a whole number make no difference.
+// name refuses a cell of a column that names things, if an earlier cell is the same number but is
+// written otherwise, because both would become one name.
+// A point and zeros after a whole number make no difference.
 func (t *Table) name(row, j int, cell string, v float64) {
 	number := numeral(v)
 	text := cell
@@ -141,10 +148,12 @@ func (t *Table) name(row, j int, cell string, v float64) {
 	}
 }
 
-// Strange says whether a text of column j looks like a number but isn't one, because the reading has other settings.
+// Strange says whether a text of column j looks like a number but isn't one, because the reading
+// has other settings.
 func (t *Table) Strange(j int, text string) bool { return t.odd[oddText{j, text}] }
 
-// code returns the place of a text in column j's list, and adds the text to the list if it isn't there.
+// code returns the place of a text in column j's list, and adds the text to the list if it isn't
+// there.
 func (t *Table) code(j int, text string) float64 {
 	if t.Text == nil {
 		t.Text = make([][]string, len(t.Names))
@@ -165,7 +174,8 @@ func (t *Table) code(j int, text string) float64 {
 		if t.afford(0); t.over != nil {
 			return math.NaN()
 		}
-		text = strings.Clone(text) // without Clone the text would keep the whole line of a CSV file in memory
+		// without Clone the text would keep the whole line of a CSV file in memory
+		text = strings.Clone(text)
 		code = float64(len(t.Text[j]))
 		t.Text[j] = append(t.Text[j], text)
 		t.codes[j][text] = code
@@ -181,8 +191,9 @@ func (t *Table) Texts(j int) []string {
 	return t.Text[j]
 }
 
-// text returns the text of a cell, or "" if the cell is missing. A number's text is its numeral, so that a category is
-// the same whether a file holds it as text or as a number.
+// text returns the text of a cell, or "" if the cell is missing.
+// A number's text is its numeral, so that a category is the same whether a file holds it as text or
+// as a number.
 func (t *Table) text(j int, v float64) string {
 	switch texts := t.Texts(j); {
 	case v != v:
@@ -196,7 +207,8 @@ func (t *Table) text(j int, v float64) string {
 // CellText returns the text of a cell of column j that holds v, or "" if it is missing.
 func (t *Table) CellText(j int, v float64) string { return t.text(j, v) }
 
-// tellWritten counts a number that is read as half a limit, or a whole number that begins with 0, in t.Found.
+// tellWritten counts a number that is read as half a limit, or a whole number that begins with 0,
+// in t.Found.
 func (t *Table) tellWritten(row, j int, cell string) {
 	all := &t.Found.Below
 	if len(cell) > 2 && cell[0] == '0' && strings.Trim(cell, "0123456789") == "" {
@@ -303,12 +315,13 @@ func uses(columns []int) []use {
 	return all
 }
 
-// check returns an error about the first cell, row by row, that doesn't fit its column's use. It counts the other such
-// cells.
+// check returns an error about the first cell, row by row, that doesn't fit its column's use.
+// It counts the other such cells.
 func (t *Table) check(uses ...use) error {
 	columns := make([]int, len(uses))
-	wrong := make([][]bool, len(uses)) // whether a text is wrong, by use and text; nil for a column of numbers
-	finite := true                     // a cell is right if it is a finite number
+	// whether a text is wrong, by use and text; nil for a column of numbers
+	wrong := make([][]bool, len(uses))
+	finite := true // a cell is right if it is a finite number
 	for k, u := range uses {
 		columns[k] = u.column
 		texts := t.Texts(u.column)
@@ -346,7 +359,8 @@ func (t *Table) check(uses ...use) error {
 	return first
 }
 
-// problem returns what is wrong with a cell that holds v, or nil. In text columns, wrong says which texts are wrong.
+// problem returns what is wrong with a cell that holds v, or nil.
+// In text columns, wrong says which texts are wrong.
 func (t *Table) problem(u use, v float64, wrong []bool) error {
 	switch missing := "the value is missing; remove the row or fill the value"; {
 	case v != v && !u.gaps && u.fitting && !u.naming:
@@ -366,15 +380,17 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	return nil
 }
 
-// merged says whether v may stand for several categories, because float64 rounds whole numbers from 2^53 on. It is
-// false outside of a fit, because no model has such a category, and such a number counts as other.
+// merged says whether v may stand for several categories, because float64 rounds whole numbers from
+// 2^53 on. It is false outside of a fit, because no model has such a category, and such a number
+// counts as other.
 func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
 
 func notFinite(v float64) error {
 	return fmt.Errorf("%v is not finite; remove the row or fill the value", v)
 }
 
-// mostName limits the name of a column, a category or a class, which messages, models and certificates repeat.
+// mostName limits the name of a column, a category or a class, which messages, models and
+// certificates repeat.
 const mostName = 1000
 
 // CheckName refuses a name that is too long. Often its cell lacks a quote at its end.
@@ -418,14 +434,14 @@ func (t *Table) notNumber(u use, text string) error {
 	return fmt.Errorf("%q is not a number; write one, or remove the row", spelling.Clip(text))
 }
 
-// FromRows returns a table with a copy of rows of numbers. A NaN is a missing value. Errors call the table "rows",
-// unless you set its Source to another name.
+// FromRows returns a table with a copy of rows of numbers. A NaN is a missing value.
+// Errors call the table "rows", unless you set its Source to another name.
 func FromRows(names []string, rows [][]float64) (*Table, error) {
 	return tableOf("rows", names, len(rows), func(i int) []float64 { return rows[i] })
 }
 
-// FromMatrix returns a table with a copy of a matrix. A NaN is a missing value. Errors call the table "matrix", unless
-// you set its Source to another name.
+// FromMatrix returns a table with a copy of a matrix. A NaN is a missing value.
+// Errors call the table "matrix", unless you set its Source to another name.
 func FromMatrix(names []string, m mat.Matrix) (*Table, error) {
 	rows, cols := m.Dims()
 	to := make([]float64, cols)

@@ -18,8 +18,8 @@ func (t *Table) IsText(column string) bool {
 // mostClasses is the most kinds that a column of classes may have. A column with more names things.
 const mostClasses = 100
 
-// Classes returns the different cells of a column, in the order of their numbers or texts, without missing cells. It
-// returns nothing if there are more than mostClasses, or if the column holds text
+// Classes returns the different cells of a column, in the order of their numbers or texts, without
+// missing cells. It returns nothing if there are more than mostClasses, or if the column holds text
 // and numbers, and so may be a column of numbers with mistakes.
 func (t *Table) Classes(column string) ([]string, error) {
 	at, err := t.column(column, "for the target")
@@ -52,8 +52,8 @@ func (t *Table) Classes(column string) ([]string, error) {
 	return classes, nil
 }
 
-// Classed returns the table with the place of each label among the classes instead of the label, from 0, in the column
-// of the target. It returns the table itself if classes is nil.
+// Classed returns the table with the place of each label among the classes instead of the label,
+// from 0, in the column of the target. It returns the table itself if classes is nil.
 func (t *Table) Classed(target string, classes []string) (*Table, error) {
 	at, known := t.Column(target)
 	if classes == nil || !known {

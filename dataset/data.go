@@ -17,21 +17,25 @@ import (
 
 // Data, and the encoding that turns cells into inputs when they are read.
 
-// Data is a regression problem, in the units of the file. It views the columns of a [Table] that are its inputs and its
-// target, and copies nothing. With an offset, every method that reads targets reads the target less the offset.
+// Data is a regression problem, in the units of the file.
+// It views the columns of a [Table] that are its inputs and its target, and copies nothing.
+// With an offset, every method that reads targets reads the target less the offset.
 type Data struct {
-	Source     string
-	Inputs     []string  // names of the inputs
-	Target     string    // name of the target column; empty if there is none
-	Offset     string    // name of the column that is subtracted from the target (see Beyond), or empty
-	Exposure   string    // name of the column of exposures (see Beyond), or empty
-	Noise      string    // name of the column of the targets' standard errors (see Beyond), or empty
+	Source string
+	Inputs []string // names of the inputs
+	Target string   // name of the target column; empty if there is none
+	// name of the column that is subtracted from the target (see Beyond), or empty
+	Offset   string
+	Exposure string // name of the column of exposures (see Beyond), or empty
+	// name of the column of the targets' standard errors (see Beyond), or empty
+	Noise      string
 	Rows, Cols int       // number of rows, and of inputs
 	Encoding   *Encoding // how columns become inputs; nil: columns are inputs without a change
 
-	table    *Table
-	inputs   []int     // columns of the table that become inputs
-	order    []int     // places in inputs, in the order in which cells enter a row's bytes; nil: as in inputs
+	table  *Table
+	inputs []int // columns of the table that become inputs
+	// places in inputs, in the order in which cells enter a row's bytes; nil: as in inputs
+	order    []int
 	encoders []encoder // encoder of each column in inputs; nil without an encoding
 	target   []int     // column of the target; nil without a target
 	offset   []int     // column of the offset, or of the exposure; nil without either
@@ -40,7 +44,8 @@ type Data struct {
 	beside   []int     // columns of several targets, in place of target (see OfAny)
 	group    []int     // columns that decide the groups of rows; nil: rows aren't grouped
 	grouping string    // name of the group column, or of the blocks
-	blocks   *blocks   // how group is cut into blocks; nil: rows with the same text or number are a group
+	// how group is cut into blocks; nil: rows with the same text or number are a group
+	blocks *blocks
 }
 
 // Within returns the same data for work that ends with a context (see [Table.Within]).
@@ -88,10 +93,12 @@ func (d *Data) Table() *Table { return d.table }
 // Columns returns the indices of the table's columns that become inputs, as they stand or encoded.
 func (d *Data) Columns() []int { return slices.Clone(d.inputs) }
 
-// Group returns the name of the column, or of the blocks, by which rows are grouped, or "" if they aren't grouped.
+// Group returns the name of the column, or of the blocks, by which rows are grouped, or "" if they
+// aren't grouped.
 func (d *Data) Group() string { return d.grouping }
 
-// Blocks returns the columns that are cut into blocks, and the blocks' sizes, or nil if blocks don't group the rows.
+// Blocks returns the columns that are cut into blocks, and the blocks' sizes, or nil if blocks
+// don't group the rows.
 func (d *Data) Blocks() (columns []string, sizes []float64) {
 	if d.blocks == nil {
 		return nil, nil
@@ -102,8 +109,9 @@ func (d *Data) Blocks() (columns []string, sizes []float64) {
 // Where says where a row, counted from 0, stands in the file: its line, or its number from 1.
 func (d *Data) Where(row int) string { return d.table.Where(row) }
 
-// Read copies the given rows, in the given order: their inputs to x (len(rows)×Cols, row-major), and their targets to
-// y (len(rows)). x or y may be nil. Read fails if the file can't be read any more.
+// Read copies the given rows, in the given order:
+// their inputs to x (len(rows)×Cols, row-major), and their targets to y (len(rows)).
+// x or y may be nil. Read fails if the file can't be read any more.
 func (d *Data) Read(rows []int, x, y []float64) error {
 	var cells []float64 // cells of the rows that are about to be encoded
 	for len(rows) > 0 {
@@ -179,12 +187,14 @@ func (d *Data) cellsOf(column, rows []int) ([]float64, error) {
 	return of.Targets(rows)
 }
 
-// StandardErrors returns the standard errors of the given rows' targets, or nil if no column has them.
+// StandardErrors returns the standard errors of the given rows' targets, or nil if no column has
+// them.
 func (d *Data) StandardErrors(rows []int) ([]float64, error) {
 	return d.cellsOf(d.noise, rows)
 }
 
-// Whole returns the targets of the given rows with their offsets, given the targets that Targets returns.
+// Whole returns the targets of the given rows with their offsets, given the targets that Targets
+// returns.
 func (d *Data) Whole(rows []int, targets []float64) ([]float64, error) {
 	offsets, err := d.Offsets(rows)
 	if offsets == nil || d.Exposure != "" || err != nil {
@@ -204,7 +214,8 @@ func (d *Data) SortedTargets(rows []int) ([]float64, error) {
 	return y, err
 }
 
-// each reads the given rows block by block, and passes each block on. The block's first row is rows[first].
+// each reads the given rows block by block, and passes each block on.
+// The block's first row is rows[first].
 func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
 	x := make([]float64, blockRows*d.Cols)
 	y := make([]float64, blockRows)
@@ -221,13 +232,15 @@ func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
 // other is the category of cells whose own category no prior row has.
 const other = "other"
 
-// MaxCategories limits the categories of a column. A column with more categories holds names, or numbers.
+// MaxCategories limits the categories of a column.
+// A column with more categories holds names, or numbers.
 const MaxCategories = 256
 
-// Encoding says how the columns of a table become a model's inputs. A categorical column becomes a one-hot input for
-// each category and a last input for all other categories. Another column is a numeric input, and its missing values
-// may be filled. The encoding is learnt from prior rows and kept in the model. Without encoding, columns stay as they
-// are.
+// Encoding says how the columns of a table become a model's inputs.
+// A categorical column becomes a one-hot input for each category and a last input for all other
+// categories. Another column is a numeric input, and its missing values may be filled.
+// The encoding is learnt from prior rows and kept in the model.
+// Without encoding, columns stay as they are.
 type Encoding struct {
 	Missing string   `json:"missing"` // Refuse or FillMean
 	Columns []Column `json:"columns"` // columns of the table, in the order of their inputs
@@ -235,12 +248,15 @@ type Encoding struct {
 
 // Column is what an [Encoding] says about one column of a table.
 type Column struct {
-	Name       string   `json:"name"`
-	Categories []string `json:"categories,omitzero"` // sorted, without the category other; nil for numbers
-	Mean       *float64 `json:"mean,omitempty"`      // replaces missing numbers; nil: they aren't replaced
+	Name string `json:"name"`
+	// sorted, without the category other; nil for numbers
+	Categories []string `json:"categories,omitzero"`
+	// replaces missing numbers; nil: they aren't replaced
+	Mean *float64 `json:"mean,omitempty"`
 }
 
-// Names returns the categories for which c has inputs, with other at the end. It returns nil for a column of numbers.
+// Names returns the categories for which c has inputs, with other at the end.
+// It returns nil for a column of numbers.
 func (c Column) Names() []string {
 	if c.Categories == nil {
 		return nil
@@ -273,7 +289,8 @@ func (e *Encoding) names(inputs []string) []string {
 	return lists.Of(e.Columns, func(c Column) string { return c.Name })
 }
 
-// Check returns an error if an encoding, for example from a file, is invalid or doesn't make these inputs.
+// Check returns an error if an encoding, for example from a file, is invalid or doesn't make these
+// inputs.
 func (e *Encoding) Check(inputs []string) error {
 	if e.Missing != Refuse && e.Missing != FillMean {
 		return fmt.Errorf("missing %q: want %s or %s", spelling.Clip(e.Missing), Refuse, FillMean)
@@ -341,9 +358,10 @@ func (e *Encoding) Near(f *Encoding) bool {
 
 // encoder turns cells of a column into inputs.
 type encoder struct {
-	width  int
-	places map[float64]int // input of each category, by its cell; the last input is other; nil for a column of numbers
-	fill   float64         // replaces a missing number
+	width int
+	// input of each category, by its cell; the last input is other; nil for a column of numbers
+	places map[float64]int
+	fill   float64 // replaces a missing number
 }
 
 // width returns the number of inputs that the column becomes.
@@ -388,7 +406,8 @@ func encode(encoders []encoder, x, cells []float64) {
 				}
 				x[0] = v
 			} else {
-				place, known := e.places[v] // never known if v is missing, because NaN equals no key
+				// never known if v is missing, because NaN equals no key
+				place, known := e.places[v]
 				if !known {
 					place = e.width - 1
 				}

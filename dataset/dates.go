@@ -13,13 +13,16 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Dates describes a column of dates, with or without times, or of times of day. krigo turns dates into days since
-// 1970-01-01 in UTC, and times of day into fractions of a day. A time without a zone is read as if it were UTC.
+// Dates describes a column of dates, with or without times, or of times of day.
+// krigo turns dates into days since 1970-01-01 in UTC, and times of day into fractions of a day.
+// A time without a zone is read as if it were UTC.
 type Dates struct {
 	Column string `json:"column"`
-	// how the dates are written, a name in dateForms; "": the only form that reads all texts of the column
+	// how the dates are written, a name in dateForms; "":
+	// the only form that reads all texts of the column
 	Form string `json:"form,omitzero"`
-	// periods (day, week, year): each adds two inputs, the sine and the cosine of the position in the period
+	// periods (day, week, year): each adds two inputs, the sine and the cosine of the position in
+	// the period
 	Parts []string `json:"parts,omitempty"`
 }
 
@@ -29,7 +32,8 @@ type dateForm struct {
 	layouts       []layout
 }
 
-// clocks holds layouts of times that may follow a date, and zoned holds layouts of times with a zone.
+// clocks holds layouts of times that may follow a date, and zoned holds layouts of times with a
+// zone.
 var (
 	clocks = []string{"", " 15:04:05", " 15:04", " 3:04 PM", " 3:04:05 PM"}
 	zoned  = []string{" 15:04:05Z07:00", " 15:04Z07:00", " 15:04:05 Z07:00", " 15:04:05-0700", " 15:04:05 -0700 MST",
@@ -43,10 +47,12 @@ type layout struct {
 	outline
 }
 
-// outline holds what a layout has in common with every text that it reads. It rules out most layouts without
-// time.Parse, which makes an error for each layout that fails. In wide tables, making these errors took minutes.
+// outline holds what a layout has in common with every text that it reads.
+// It rules out most layouts without time.Parse, which makes an error for each layout that fails.
+// In wide tables, making these errors took minutes.
 type outline struct {
-	mark  byte // the first character that is neither a letter nor a digit; 0: there is no such character
+	// the first character that is neither a letter nor a digit; 0: there is no such character
+	mark  byte
 	colon bool
 }
 
@@ -60,7 +66,8 @@ func outlineOf(text string) (o outline) {
 	return o
 }
 
-// may says whether the layout may read a text with this outline. A colon of the text may belong to its zone.
+// may says whether the layout may read a text with this outline.
+// A colon of the text may belong to its zone.
 func (l layout) may(text outline) bool {
 	return l.mark == text.mark && (l.colon == text.colon || (l.zone && !l.colon))
 }
@@ -85,7 +92,8 @@ func withClocks(dates ...string) (all []layout) {
 	return all
 }
 
-// dateForms lists the known forms of dates. Only the form tells which number is the day, and which is the month.
+// dateForms lists the known forms of dates. Only the form tells which number is the day, and which
+// is the month.
 var dateForms = []dateForm{
 	{"ymd", "2024-01-31", slices.Concat(withClocks("2006-01-02", "2006/01/02", "2006/1/2", "2006.01.02"),
 		plain("20060102 150405", "20060102 1504"), layouts(true, "20060102 150405Z07:00", "20060102 1504Z07:00"))},
@@ -97,7 +105,8 @@ var dateForms = []dateForm{
 	{"time", "15:04", plain("15:04:05", "15:04", "3:04 PM", "3:04:05 PM")},
 }
 
-// periods holds the length of each period, in days, and the day since 1970-01-01 on which a period begins.
+// periods holds the length of each period, in days, and the day since 1970-01-01 on which a period
+// begins.
 var periods = map[string]struct{ days, begin float64 }{
 	"day": {1, 0}, "week": {7, 4}, "year": {365.2425, 0}, // 1970-01-05 was a Monday
 }
@@ -121,7 +130,8 @@ func DateForms() []string {
 	return lists.Of(dateForms, func(f dateForm) string { return f.name })
 }
 
-// ParseDates reads COLUMN or COLUMN:FORM, which periods may follow, for example "when:dmy:day:year".
+// ParseDates reads COLUMN or COLUMN:FORM, which periods may follow, for example
+// "when:dmy:day:year".
 func ParseDates(text string) (Dates, error) {
 	d := Dates{Column: text}
 	for {
@@ -163,7 +173,8 @@ func (d Dates) Derived() (names []string) {
 	return names
 }
 
-// isoWeek matches a week of ISO 8601, or a day in it. midnight matches a date with the time 24:00, the end of the day.
+// isoWeek matches a week of ISO 8601, or a day in it.
+// midnight matches a date with the time 24:00, the end of the day.
 // clockAfter matches a date and the T between the date and its time.
 var (
 	isoWeek    = regexp.MustCompile(`^([0-9]{4})-?W([0-9]{2})(?:-?([1-7]))?$`)
@@ -171,8 +182,8 @@ var (
 	clockAfter = regexp.MustCompile(`^([0-9]{4}-?[0-9]{2}-?[0-9]{2})T`)
 )
 
-// Days reads a date of the form d.Form, which must be set. It also says whether text names its zone, and is such a
-// date.
+// Days reads a date of the form d.Form, which must be set.
+// It also says whether text names its zone, and is such a date.
 func (d Dates) Days(text string) (days float64, zone, ok bool) { return formOf(d.Form).days(text) }
 
 // formOf returns the form of this name, or a form that reads nothing if there is no such form.
@@ -183,7 +194,8 @@ func formOf(name string) (form dateForm) {
 	return form
 }
 
-// days reads a date. zone says whether the text names its zone, and ok whether the text is a date of the form.
+// days reads a date. zone says whether the text names its zone, and ok whether the text is a date
+// of the form.
 func (f dateForm) days(text string) (days float64, zone, ok bool) {
 	if !strings.ContainsAny(text, "0123456789") {
 		return 0, false, false
@@ -227,10 +239,11 @@ func daysOf(at time.Time) float64 {
 	return days + (float64(seconds)-days*86400+float64(at.Nanosecond())/1e9)/86400
 }
 
-// DaysOfNumber reads a number in a column of dates, and returns the days since 1970. The number's size decides its
-// kind: "days" since 1970, "dates" such as 20240131, "seconds" since 1970, or "milliseconds" since 1970. As days, such
-// large numbers would lie tens of thousands of years away. ok is false if a number of eight digits is no date, or if a
-// number is larger than a time can be.
+// DaysOfNumber reads a number in a column of dates, and returns the days since 1970.
+// The number's size decides its kind: "days" since 1970, "dates" such as 20240131, "seconds" since
+// 1970, or "milliseconds" since 1970. As days, such large numbers would lie tens of thousands of
+// years away. ok is false if a number of eight digits is no date, or if a number is larger than a
+// time can be.
 func DaysOfNumber(v float64) (days float64, kind string, ok bool) {
 	switch {
 	case v < 1000_01_01:
@@ -246,7 +259,8 @@ func DaysOfNumber(v float64) (days float64, kind string, ok bool) {
 	return v / 86400e3, "milliseconds", v < 1e14
 }
 
-// ofWeek returns the day that the parts of isoWeek name, or the first day of the week if they name no day.
+// ofWeek returns the day that the parts of isoWeek name, or the first day of the week if they name
+// no day.
 func ofWeek(parts []string) (days float64, ok bool) {
 	year, _ := strconv.Atoi(parts[1])
 	week, _ := strconv.Atoi(parts[2])

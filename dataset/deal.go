@@ -18,9 +18,10 @@ type digest [sha256.Size]byte
 
 // Units holds what gets roles: the rows of all ranks, or groups of rows that belong together.
 type Units struct {
-	Count   int    // number of rows, or of groups
-	Hash    string // SHA-256 of all rows, in hex, for any order of rows (see HashOf)
-	Targets string // SHA-256 of the sorted targets alone, in hex: the same however a fit treats the other columns
+	Count int    // number of rows, or of groups
+	Hash  string // SHA-256 of all rows, in hex, for any order of rows (see HashOf)
+	// SHA-256 of the sorted targets alone, in hex: the same however a fit treats the other columns
+	Targets string
 
 	cells int // number of input columns
 	rows  []digest
@@ -76,7 +77,8 @@ func (d *Data) Units() (*Units, error) {
 // Groups returns the number of every row's group, or nil if rows aren't grouped.
 func (u *Units) Groups() []int { return u.group }
 
-// Groups returns the number of every row's group, or nil if rows aren't grouped. It reads the rows if they are grouped.
+// Groups returns the number of every row's group, or nil if rows aren't grouped.
+// It reads the rows if they are grouped.
 func (d *Data) Groups() ([]int, error) {
 	if d.group == nil {
 		return nil, nil
@@ -88,7 +90,8 @@ func (d *Data) Groups() ([]int, error) {
 	return u.group, nil
 }
 
-// Repeats counts the rows that equal an earlier row in inputs and target, and returns the first such row.
+// Repeats counts the rows that equal an earlier row in inputs and target, and returns the first
+// such row.
 func (u *Units) Repeats() (count, first int) {
 	order := ascending(u.rows)
 	for k := 1; k < len(order); k++ {
@@ -104,9 +107,10 @@ func (u *Units) Repeats() (count, first int) {
 
 func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
-// HashOf identifies the rows with these numbers, in any order. It returns the SHA-256, in hex, of the number of rows
-// and the number of input columns, as little-endian uint64, and then of the SHA-256s of each row's bytes (see
-// [Data.Hash]) in ascending order. The hash is part of the model-file format.
+// HashOf identifies the rows with these numbers, in any order.
+// It returns the SHA-256, in hex, of the number of rows and the number of input columns, as
+// little-endian uint64, and then of the SHA-256s of each row's bytes (see [Data.Hash]) in ascending
+// order. The hash is part of the model-file format.
 func (u *Units) HashOf(rows []int) string {
 	digests := lists.Of(rows, func(row int) digest { return u.rows[row] })
 	slices.SortFunc(digests, compare)
@@ -118,16 +122,18 @@ func (u *Units) HashOf(rows []int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// inOrder is the size, in numbers, of the largest table (2 GiB) whose rows are used in the order in which they were
-// dealt. The rows of a larger table are used in the file's order, because such a table may not fit in memory, and
-// random reads would take too long.
+// inOrder is the size, in numbers, of the largest table (2 GiB) whose rows are used in the order in
+// which they were dealt. The rows of a larger table are used in the file's order, because such a
+// table may not fit in memory, and random reads would take too long.
 const inOrder = 1 << 28
 
-// Deal deals units in the order of their keys: first test, then calibration, then prior, and the rest are certified. A
-// row's key is a SHA-256 of the seed, of the hash of all rows, of the row's content, and of the number of equal rows
-// before it. A group's key has the group's content in place of the row's. So the same rows get the same roles wherever
-// they stand, and roles are random even if a file is sorted. Because a key depends on all rows, a row's role in one
-// table says nothing about an equal row's role in another table. The rule is part of the model-file format.
+// Deal deals units in the order of their keys:
+// first test, then calibration, then prior, and the rest are certified.
+// A row's key is a SHA-256 of the seed, of the hash of all rows, of the row's content, and of the
+// number of equal rows before it. A group's key has the group's content in place of the row's.
+// So the same rows get the same roles wherever they stand, and roles are random even if a file is
+// sorted. Because a key depends on all rows, a row's role in one table says nothing about an equal
+// row's role in another table. The rule is part of the model-file format.
 //
 // Test rows are dealt first, so that they stay the same when the other counts change.
 func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
@@ -177,7 +183,8 @@ func (k key) compare(l key) int {
 	return cmp.Or(cmp.Compare(k.high, l.high), cmp.Compare(k.low, l.low))
 }
 
-// ascending returns the indices of digests in ascending order of the digests. Equal digests keep their order.
+// ascending returns the indices of digests in ascending order of the digests.
+// Equal digests keep their order.
 func ascending(digests []digest) []int {
 	order := linalg.UpTo(len(digests))
 	slices.SortFunc(order, func(a, b int) int {
@@ -186,7 +193,8 @@ func ascending(digests []digest) []int {
 	return order
 }
 
-// keys returns the keys of digests. Equal digests get different keys, by the number of equal digests before them.
+// keys returns the keys of digests. Equal digests get different keys, by the number of equal
+// digests before them.
 func keys(salt []byte, digests []digest) []key {
 	order := ascending(digests)
 	keys := make([]key, len(digests))

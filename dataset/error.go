@@ -8,7 +8,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Error is an error of data that names a place in a table. A field is zero if it doesn't apply or isn't known.
+// Error is an error of data that names a place in a table.
+// A field is zero if it doesn't apply or isn't known.
 // [errors.As] finds the Error in the errors of reading, fitting and predicting.
 type Error struct {
 	File   string // the table's source

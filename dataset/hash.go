@@ -17,16 +17,18 @@ import (
 
 // Rows by their bytes: hashes that identify rows, and rows that equal one another.
 
-// Hash identifies the given rows, of all ranks together, by the cells of the table before any encoding. It returns the
-// SHA-256, in hex, of the number of rows and the number of input columns, as little-endian uint64, and then of each
-// row's bytes. The hash takes the rows in increasing order, even if the caller gives them in another order. The hash is
-// part of the model-file format up to version 4.
+// Hash identifies the given rows, of all ranks together, by the cells of the table before any
+// encoding. It returns the SHA-256, in hex, of the number of rows and the number of input columns,
+// as little-endian uint64, and then of each row's bytes.
+// The hash takes the rows in increasing order, even if the caller gives them in another order.
+// The hash is part of the model-file format up to version 4.
 //
-// A row's bytes are its inputs, in the order that [Data.Ordered] sets, then its offset or exposure, its standard error
-// and its side of a limit (−1, 0 or 1) if it has them, and then its target, as little-endian IEEE-754 bits. The bytes
-// of a categorical cell are instead the length of its text as uint64, and then the text, which is empty if the category
-// is missing. A row in a group ends with the length of the group's text and this text. A block's text is the numbers of
-// its intervals with commas between.
+// A row's bytes are its inputs, in the order that [Data.Ordered] sets, then its offset or exposure,
+// its standard error and its side of a limit (−1, 0 or 1) if it has them, and then its target, as
+// little-endian IEEE-754 bits. The bytes of a categorical cell are instead the length of its text
+// as uint64, and then the text, which is empty if the category is missing.
+// A row in a group ends with the length of the group's text and this text.
+// A block's text is the numbers of its intervals with commas between.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))
@@ -45,9 +47,10 @@ func (d *Data) Hash(rows []int) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, and of each row's group. The bytes are as in
-// [Data.Hash] but without the group, so that a copy in another group has the same hash. The hash of a group is taken of
-// its name. groups is nil if rows aren't grouped. The hashes of rows and of groups are part of the model-file format.
+// RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, and of each row's group. The
+// bytes are as in [Data.Hash] but without the group, so that a copy in another group has the same
+// hash. The hash of a group is taken of its name. groups is nil if rows aren't grouped.
+// The hashes of rows and of groups are part of the model-file format.
 func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 	err = d.eachRow(rows, func(row, group []byte) {
 		hashes = append(hashes, fnv1a(fnvOffset, row[:len(row)-len(group)]))
@@ -61,8 +64,8 @@ func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 // fnvOffset is the FNV-1a hash (64 bits) of no bytes.
 const fnvOffset = 14695981039346656037
 
-// fnv1a returns the FNV-1a hash of bytes that follow those whose hash is h. It allocates nothing, since it is called for
-// every cell.
+// fnv1a returns the FNV-1a hash of bytes that follow those whose hash is h.
+// It allocates nothing, since it is called for every cell.
 func fnv1a(h uint64, b []byte) uint64 {
 	const prime = 1099511628211
 	for _, c := range b {
@@ -71,8 +74,8 @@ func fnv1a(h uint64, b []byte) uint64 {
 	return h
 }
 
-// eachRow calls row with the bytes of each given row. group is the end of these bytes that stands for the group, if
-// any.
+// eachRow calls row with the bytes of each given row.
+// group is the end of these bytes that stands for the group, if any.
 func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	order := d.order
 	if order == nil {
@@ -91,10 +94,12 @@ func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	})
 }
 
-// ContentOrder returns an order of the columns that become inputs which doesn't depend on how a file orders or names
-// them, unless two columns have equal cells beside equal targets. It is nil if it is the order in which they stand. A
-// column's place is decided by the sum, modulo 2⁶⁴, of the FNV-1a hashes of each row's cell with the row's bytes after
-// the inputs. Columns of equal sums are ordered by name. The order is part of the model-file format.
+// ContentOrder returns an order of the columns that become inputs which doesn't depend on how a
+// file orders or names them, unless two columns have equal cells beside equal targets.
+// It is nil if it is the order in which they stand.
+// A column's place is decided by the sum, modulo 2⁶⁴, of the FNV-1a hashes of each row's cell with
+// the row's bytes after the inputs. Columns of equal sums are ordered by name.
+// The order is part of the model-file format.
 func (d *Data) ContentOrder() ([]int, error) {
 	own := make([]uint64, len(d.inputs)) // sums of this rank's rows
 	err := d.eachCells(d.All(), func(cells [][]byte, rest, _ []byte) {
@@ -124,7 +129,8 @@ func (d *Data) ContentOrder() ([]int, error) {
 	return order, nil
 }
 
-// Ordered returns the data with the order in which the columns of inputs enter a row's bytes (see [Data.ContentOrder]).
+// Ordered returns the data with the order in which the columns of inputs enter a row's bytes (see
+// [Data.ContentOrder]).
 // Inputs and predictions keep their own order.
 func (d *Data) Ordered(order []int) *Data {
 	of := *d
@@ -132,8 +138,8 @@ func (d *Data) Ordered(order []int) *Data {
 	return &of
 }
 
-// eachCells calls row with the bytes of each given row: those of each column that becomes an input, those after them,
-// and those of the group, if any.
+// eachCells calls row with the bytes of each given row:
+// those of each column that becomes an input, those after them, and those of the group, if any.
 func (d *Data) eachCells(rows []int, row func(cells [][]byte, rest, group []byte)) error {
 	read := *d
 	read.encoders = nil
@@ -186,8 +192,9 @@ func canonical(v float64) uint64 {
 	return math.Float64bits(v)
 }
 
-// EqualRows is given to [Data.GroupBy] instead of a column. It groups rows whose inputs and target are the same. Such
-// rows count as copies of one observation, and a copy adds no information.
+// EqualRows is given to [Data.GroupBy] instead of a column.
+// It groups rows whose inputs and target are the same.
+// Such rows count as copies of one observation, and a copy adds no information.
 const EqualRows = "(equal rows)"
 
 // distinct leaves out rows that equal an earlier row in every cell.
@@ -215,7 +222,8 @@ func (t *Table) distinct() error {
 	return nil
 }
 
-// Repeated says for each row of a table in memory whether the row equals an earlier row in every cell.
+// Repeated says for each row of a table in memory whether the row equals an earlier row in every
+// cell.
 func (t *Table) Repeated() []bool {
 	cols := len(t.Names)
 	seed := maphash.MakeSeed()

@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Kinds is a column of more than two classes. A model sees a column for each class, with 1 in rows of the class and 0
-// in other rows.
+// Kinds is a column of more than two classes.
+// A model sees a column for each class, with 1 in rows of the class and 0 in other rows.
 type Kinds struct {
 	Column string   `json:"column"`
 	Labels []string `json:"labels"`
@@ -21,8 +21,8 @@ func (k *Kinds) Names() []string {
 	return lists.Of(k.Labels, func(label string) string { return k.Column + "=" + label })
 }
 
-// Spread returns the table with the classes' columns instead of the column. It returns the table itself if k is nil or
-// the table lacks the column.
+// Spread returns the table with the classes' columns instead of the column.
+// It returns the table itself if k is nil or the table lacks the column.
 func (k *Kinds) Spread(t *Table) (*Table, error) {
 	if k == nil {
 		return t, nil

@@ -15,27 +15,35 @@ import (
 
 // How cells are written, and read as numbers.
 
-// Reading says how the cells of a table are written. The zero value is for cells as programs write them: numbers with a
-// decimal point, without groups of digits or units, and dates as text. A model keeps its Reading for further tables.
-// Decimal, Thousands, Below and Units apply to formats that hold text, such as CSV, JSON lines and sheets. Missing and
-// Dates apply to every format.
+// Reading says how the cells of a table are written.
+// The zero value is for cells as programs write them:
+// numbers with a decimal point, without groups of digits or units, and dates as text.
+// A model keeps its Reading for further tables.
+// Decimal, Thousands, Below and Units apply to formats that hold text, such as CSV, JSON lines and
+// sheets. Missing and Dates apply to every format.
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
-	// separator between groups of three digits: "," "." "'" or " "; "" (default): digits aren't grouped
+	// separator between groups of three digits: "," "." "'" or " "; "" (default):
+	// digits aren't grouped
 	Thousands string `json:"thousands,omitzero"`
-	// texts, or numbers such as -999, that stand for a missing value, in addition to those that IsMissing always knows
+	// texts, or numbers such as -999, that stand for a missing value, in addition to those that
+	// IsMissing always knows
 	Missing []string `json:"missing,omitempty"`
-	// how a cell such as "<0.1", below a limit of detection, is read: "half" of the limit; "" (default): as text
+	// how a cell such as "<0.1", below a limit of detection, is read: "half" of the limit;
+	// "" (default): as text
 	Below string `json:"below,omitzero"`
 	// texts that are ignored before or after a number, such as kg in "12 kg"
-	Units    []string `json:"units,omitempty"`
-	Dates    []Dates  `json:"dates,omitempty"`   // columns of dates or times, which become days
-	Distinct bool     `json:"distinct,omitzero"` // leave out rows that equal an earlier row in every cell
+	Units []string `json:"units,omitempty"`
+	Dates []Dates  `json:"dates,omitempty"` // columns of dates or times, which become days
+	// leave out rows that equal an earlier row in every cell
+	Distinct bool `json:"distinct,omitzero"`
 
 	// Settings for what a file has besides cells.
-	SkipRows int    `json:"skip_rows,omitzero"` // lines, or rows of a sheet, above the table
-	Header   string `json:"header,omitzero"`    // the first row names the columns: "yes", "no"; "": krigo decides
-	Sheet    string `json:"sheet,omitzero"`     // name of the sheet, or of the file in an archive, if there are several
+	SkipRows int `json:"skip_rows,omitzero"` // lines, or rows of a sheet, above the table
+	// the first row names the columns: "yes", "no"; "": krigo decides
+	Header string `json:"header,omitzero"`
+	// name of the sheet, or of the file in an archive, if there are several
+	Sheet string `json:"sheet,omitzero"`
 	// what happens to a row without a target: it is an error (Refuse), or it is left out ("")
 	MissingTarget string `json:"missing_target,omitzero"`
 
@@ -43,15 +51,16 @@ type Reading struct {
 	every bool     // a row without a target is an error, set by Every
 }
 
-// Naming returns the reading of a table whose columns of these names, if it has them, name groups or categories. It
-// ignores empty names. Because cells that look like numbers are read as numbers, 007 and 7 would become one name. In
-// these columns such a pair of cells is an error.
+// Naming returns the reading of a table whose columns of these names, if it has them, name groups
+// or categories. It ignores empty names. Because cells that look like numbers are read as numbers,
+// 007 and 7 would become one name. In these columns such a pair of cells is an error.
 func (r Reading) Naming(columns ...string) Reading {
 	r.names = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "" })
 	return r
 }
 
-// Plain returns the reading for formats whose cells aren't text. It keeps only the columns of Naming.
+// Plain returns the reading for formats whose cells aren't text.
+// It keeps only the columns of Naming.
 func (r Reading) Plain() Reading { return Reading{names: r.names} }
 
 // Defaults returns r with "" for every setting that is spelt out but is the default.
@@ -98,11 +107,12 @@ func (r *Reading) Said() string {
 	return strings.Join(parts, "; ")
 }
 
-// What happens to missing values. An input may have either setting. A target may have Refuse, or else rows without a
-// target are left out.
+// What happens to missing values. An input may have either setting.
+// A target may have Refuse, or else rows without a target are left out.
 const (
-	Refuse   = "refuse" // a missing value is an error
-	FillMean = "mean"   // a missing number becomes the mean of prior rows, a missing category becomes other
+	Refuse = "refuse" // a missing value is an error
+	// a missing number becomes the mean of prior rows, a missing category becomes other
+	FillMean = "mean"
 )
 
 // mostTexts limits the number of texts for missing values, and the number of units.
@@ -191,7 +201,8 @@ func (r *Reading) Parse(cell string) (float64, error) {
 	return parse(whole)
 }
 
-// bare returns a cell without the longest unit that it ends or begins with. The order of Units doesn't matter.
+// bare returns a cell without the longest unit that it ends or begins with.
+// The order of Units doesn't matter.
 func (r *Reading) bare(cell string) string {
 	unit := r.unitOf(cell)
 	rest, found := strings.CutSuffix(cell, unit)
@@ -211,7 +222,8 @@ func (r *Reading) unitOf(cell string) (longest string) {
 	return longest
 }
 
-// belowLimit says whether a cell such as "<0.1" says that a value is below a limit, and returns the limit.
+// belowLimit says whether a cell such as "<0.1" says that a value is below a limit, and returns the
+// limit.
 func belowLimit(cell string) (limit string, below bool) {
 	if limit, below = strings.CutPrefix(cell, "<"); !below {
 		limit, below = strings.CutPrefix(cell, "≤")
@@ -222,8 +234,8 @@ func belowLimit(cell string) (limit string, below bool) {
 // alike replaces each character that looks like a separator by that separator.
 var alike = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "’", "'")
 
-// ungrouped returns the whole part of a number without its separators. It also says whether every separator stood
-// between groups of three digits.
+// ungrouped returns the whole part of a number without its separators.
+// It also says whether every separator stood between groups of three digits.
 func ungrouped(whole, separator string) (string, bool) {
 	whole = alike.Replace(whole)
 	groups := strings.Split(whole, separator)
@@ -243,7 +255,8 @@ func ungrouped(whole, separator string) (string, bool) {
 	return strings.Join(groups, ""), true
 }
 
-// Every returns a reading that leaves out no row, for tables in which every row is predicted or counted.
+// Every returns a reading that leaves out no row, for tables in which every row is predicted or
+// counted.
 func (r Reading) Every() Reading {
 	r.Distinct = false
 	r.every = true
@@ -259,8 +272,8 @@ func (r Reading) Sent() Reading {
 	return r.Every()
 }
 
-// parse reads a decimal number. Underscores between digits and hexadecimal numbers are for programs. In a table they
-// are identifiers or mistakes, so parse refuses them.
+// parse reads a decimal number. Underscores between digits and hexadecimal numbers are for
+// programs. In a table they are identifiers or mistakes, so parse refuses them.
 func parse(cell string) (float64, error) {
 	if programmed(cell) {
 		return 0, strconv.ErrSyntax
@@ -268,7 +281,8 @@ func parse(cell string) (float64, error) {
 	return strconv.ParseFloat(cell, 64)
 }
 
-// programmed says whether a cell has a character that Go's numbers may have and decimal numbers may not: _ or x.
+// programmed says whether a cell has a character that Go's numbers may have and decimal numbers may
+// not: _ or x.
 func programmed(cell string) bool {
 	for i := range len(cell) {
 		if c := cell[i]; c == '_' || c|0x20 == 'x' {
@@ -278,10 +292,12 @@ func programmed(cell string) bool {
 	return false
 }
 
-// grouped matches a number with a comma before every three digits. A single comma may also be a decimal comma.
+// grouped matches a number with a comma before every three digits.
+// A single comma may also be a decimal comma.
 var grouped = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.eE].*)?$`)
 
-// numeral writes a number in the fewest digits that read back as the same number. It writes −0 as 0.
+// numeral writes a number in the fewest digits that read back as the same number.
+// It writes −0 as 0.
 func numeral(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
 
 func allFinite(vs []float64) bool {

@@ -28,8 +28,8 @@ func (r Role) String() string {
 	return fmt.Sprintf("role(%d)", byte(r))
 }
 
-// Roles holds the roles of a table's rows, and the order in which rows are used. Because of this order, results don't
-// depend on how the file orders its rows.
+// Roles holds the roles of a table's rows, and the order in which rows are used.
+// Because of this order, results don't depend on how the file orders its rows.
 type Roles struct {
 	Of    []Role // role of every row, in the table's order
 	Order []int  // rows in the order in which they were dealt; nil: the table's order
@@ -50,8 +50,8 @@ func (r Roles) Count(role Role) (n int) {
 	return len(lists.If(r.Of, func(other Role) bool { return other == role }))
 }
 
-// Counts holds numbers of rows, or of groups, by role. A request leaves Certified at 0, and all other units are
-// certified.
+// Counts holds numbers of rows, or of groups, by role.
+// A request leaves Certified at 0, and all other units are certified.
 type Counts [Certified + 1]int
 
 // Sum returns the number of rows, or of groups, of all roles.
@@ -73,8 +73,8 @@ func (r Roles) Counts() (rows, groups Counts) {
 	return rows, groups
 }
 
-// complete returns the counts of all roles for this number of things (rows or groups). The counts in asked stay as they
-// are, and all other things are certified.
+// complete returns the counts of all roles for this number of things (rows or groups).
+// The counts in asked stay as they are, and all other things are certified.
 func complete(things int, asked Counts) (c Counts, err error) {
 	left := things
 	for role, n := range asked[:Certified] {
@@ -92,7 +92,8 @@ func complete(things int, asked Counts) (c Counts, err error) {
 	return c, nil
 }
 
-// DealLast deals roles in the table's order: first prior, then calibration, then certified rows, and test rows last.
+// DealLast deals roles in the table's order: first prior, then calibration, then certified rows,
+// and test rows last.
 // This is a backtest if rows follow time.
 func DealLast(rows int, asked Counts) (Roles, error) {
 	c, err := complete(rows, asked)
@@ -104,17 +105,19 @@ func DealLast(rows int, asked Counts) (Roles, error) {
 		slices.Repeat([]Role{Certified}, c[Certified]), slices.Repeat([]Role{Test}, c[Test]))}, nil
 }
 
-// shuffleStream is the second half of the generator's state (the golden ratio's bits). It makes the shuffle draw other
-// numbers than other uses of the same seed.
+// shuffleStream is the second half of the generator's state (the golden ratio's bits).
+// It makes the shuffle draw other numbers than other uses of the same seed.
 const shuffleStream = 0x9e3779b97f4a7c15
 
-// DealByPosition shuffles row numbers by the seed and deals them in shuffled order: first test rows, then calibration
-// rows, then prior rows, and the rest are certified. Model files up to version 4 follow this rule. Nothing else may use
-// it, because the roles depend on where rows stand in the file. In a sorted file they aren't random, unless each file
-// gets a seed of its own.
+// DealByPosition shuffles row numbers by the seed and deals them in shuffled order:
+// first test rows, then calibration rows, then prior rows, and the rest are certified.
+// Model files up to version 4 follow this rule.
+// Nothing else may use it, because the roles depend on where rows stand in the file.
+// In a sorted file they aren't random, unless each file gets a seed of its own.
 //
-// The shuffle is Fisher–Yates from the end. Lemire's method draws its indices from PCG-DXSM, seeded with the seed and
-// a constant. `certify` repeats the shuffle for such files and must find the same rows, so the shuffle never changes.
+// The shuffle is Fisher–Yates from the end. Lemire's method draws its indices from PCG-DXSM, seeded
+// with the seed and a constant. `certify` repeats the shuffle for such files and must find the same
+// rows, so the shuffle never changes.
 // It uses no method of [rand.Rand], because these methods might change.
 func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
 	counts, err := complete(rows, asked)
@@ -142,15 +145,17 @@ func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
 func below(pcg *rand.PCG, n uint64) uint64 {
 	for {
 		high, low := bits.Mul64(pcg.Uint64(), n)
-		if low >= -n%n { // a smaller low part would bias the draw (in uint64, 2⁶⁴ mod n is −n mod n)
+		// a smaller low part would bias the draw (in uint64, 2⁶⁴ mod n is −n mod n)
+		if low >= -n%n {
 			return high
 		}
 	}
 }
 
-// DefaultPriorRows returns the number of prior rows if only scaling is learnt from them. rows is the number of rows
-// that are left after test and calibration. The result is a tenth of rows. It is at least 20, for means and deviations
-// within some 20 %, and at most 1000, because more hardly improve them and each costs a certified row.
+// DefaultPriorRows returns the number of prior rows if only scaling is learnt from them.
+// rows is the number of rows that are left after test and calibration.
+// The result is a tenth of rows. It is at least 20, for means and deviations within some 20 %, and
+// at most 1000, because more hardly improve them and each costs a certified row.
 func DefaultPriorRows(rows int) int {
 	return max(20, min(1000, (rows+9)/10))
 }

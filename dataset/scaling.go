@@ -24,13 +24,15 @@ import (
 // Moments are the mean and the population standard deviation of a column.
 type Moments struct{ Mean, SD float64 }
 
-// Constant says whether all values are equal but for rounding errors of some hundreds of units in the last place.
+// Constant says whether all values are equal but for rounding errors of some hundreds of units in
+// the last place.
 func (m Moments) Constant() bool { return m.SD <= 1e-13*math.Abs(m.Mean) || m.SD == 0 }
 
-// Moments computes the moments of the inputs and, at the end, of the target on the given rows. It uses the corrected
-// two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983) with compensated
-// sums, so that 1e12 + small keeps its digits. Deviations are divided by the largest deviation, because the squares of
-// extreme deviations would overflow.
+// Moments computes the moments of the inputs and, at the end, of the target on the given rows.
+// It uses the corrected two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing the
+// sample variance", 1983) with compensated sums, so that 1e12 + small keeps its digits.
+// Deviations are divided by the largest deviation, because the squares of extreme deviations would
+// overflow.
 func (d *Data) Moments(rows []int) ([]Moments, error) {
 	type column struct {
 		Mean, Largest      float64
@@ -96,7 +98,8 @@ func overflow(source, name string) error {
 		Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
 }
 
-// Where the constants of a [Scaling] come from. A certificate is valid only if they don't depend on certified rows.
+// Where the constants of a [Scaling] come from.
+// A certificate is valid only if they don't depend on certified rows.
 // With [AllRows] the constants do depend on certified rows, and the number is a heuristic.
 const (
 	PriorRows = "prior-rows" // computed from prior rows
@@ -104,9 +107,9 @@ const (
 	AllRows   = "all-rows"   // computed from all training rows
 )
 
-// Scaling holds the constants that turn data into scaled units: (value − mean)/scale. If there is a Transform, the
-// model sees the transformed target instead, but ε and other numbers in standard deviations of the target use
-// TargetScale.
+// Scaling holds the constants that turn data into scaled units: (value − mean)/scale.
+// If there is a Transform, the model sees the transformed target instead, but ε and other numbers
+// in standard deviations of the target use TargetScale.
 type Scaling struct {
 	InputMean   []float64 `json:"input_mean"`
 	InputScale  []float64 `json:"input_scale"`
@@ -115,18 +118,20 @@ type Scaling struct {
 	Source      string    `json:"source"`
 
 	Transform *Transform `json:"target_transform,omitzero"`
-	// Whether the model sees the target as it is, because its noise is about counts or about positive numbers. Losses
-	// are counted in standard deviations of the target even so.
+	// Whether the model sees the target as it is, because its noise is about counts or about
+	// positive numbers. Losses are counted in standard deviations of the target even so.
 	AsIs bool `json:"target_as_is,omitzero"`
 }
 
-// ScalingOf computes means and population standard deviations (ddof 0) on the given rows of all ranks together. An
-// input that is constant there stays an input, with scale 1. A constant target is an error.
+// ScalingOf computes means and population standard deviations (ddof 0) on the given rows of all
+// ranks together. An input that is constant there stays an input, with scale 1.
+// A constant target is an error.
 //
-// The 0 and 1 of a one-hot column stay as they are. Two rows of different categories are then √2 apart, which is the
-// root mean square distance of two rows along a standardised number. In a standardised column, a category of one row in
-// a hundred would be ten standard deviations from all others, and a kernel couldn't learn about the category from other
-// rows, or the other way round.
+// The 0 and 1 of a one-hot column stay as they are.
+// Two rows of different categories are then √2 apart, which is the root mean square distance of two
+// rows along a standardised number. In a standardised column, a category of one row in a hundred
+// would be ten standard deviations from all others, and a kernel couldn't learn about the category
+// from other rows, or the other way round.
 func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	_, n, err := ranks.Place(d.Ranks(), len(rows))
 	if err != nil {
@@ -187,7 +192,8 @@ func Identity(cols int) Scaling {
 //
 //	{"inputs": {"NAME": {"mean": 0, "scale": 1}, …}, "target": {"mean": 0, "scale": 1}}
 //
-// The file may also be a Scaling in JSON, as a model's options have it, with constants in the order of d's inputs.
+// The file may also be a Scaling in JSON, as a model's options have it, with constants in the order
+// of d's inputs.
 func ReadScaling(path string, d *Data) (Scaling, error) {
 	type constants struct{ Mean, Scale *float64 }
 	var file struct {
@@ -241,8 +247,9 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 	return s, nil
 }
 
-// Validate returns an error if s can't scale: if it has different numbers of means and scales, a mean that isn't a
-// finite number, or a scale that isn't positive.
+// Validate returns an error if s can't scale:
+// if it has different numbers of means and scales, a mean that isn't a finite number, or a scale
+// that isn't positive.
 func (s Scaling) Validate() error {
 	if len(s.InputMean) != len(s.InputScale) {
 		return fmt.Errorf("%d means and %d scales of inputs: want a mean and a scale for every input", len(s.InputMean),
@@ -291,8 +298,8 @@ func (s Scaling) Target(dst, y []float64) {
 	}
 }
 
-// Standard turns y into standard deviations of the target, the unit in which losses are counted. It ignores the
-// Transform. dst may be y.
+// Standard turns y into standard deviations of the target, the unit in which losses are counted.
+// It ignores the Transform. dst may be y.
 func (s Scaling) Standard(dst, y []float64) {
 	for i, v := range y {
 		dst[i] = (v - s.TargetMean) / s.TargetScale
@@ -307,8 +314,9 @@ func (s Scaling) Raw(v float64) float64 {
 	return v*s.TargetScale + s.TargetMean
 }
 
-// LogSlope returns ln dz/ds at a target y in its own unit. z is the target as the model sees it, and s is the target in
-// standard deviations. dz/ds turns a density of z into a density of s.
+// LogSlope returns ln dz/ds at a target y in its own unit.
+// z is the target as the model sees it, and s is the target in standard deviations.
+// dz/ds turns a density of z into a density of s.
 func (s Scaling) LogSlope(y float64) float64 {
 	if t := s.Transform; t != nil {
 		return math.Log(t.slope(y) * (s.TargetScale / t.Scale))
@@ -316,8 +324,8 @@ func (s Scaling) LogSlope(y float64) float64 {
 	return 0
 }
 
-// Moments returns the mean and standard deviation of the target, in its own unit, if the target as the model sees it is
-// Gaussian with this mean and variance.
+// Moments returns the mean and standard deviation of the target, in its own unit, if the target as
+// the model sees it is Gaussian with this mean and variance.
 func (s Scaling) Moments(mean, variance float64) (m, sd float64) {
 	if t := s.Transform; t != nil {
 		m, v := t.moments(mean*t.Scale+t.Mean, math.Sqrt(variance)*t.Scale)
@@ -326,8 +334,8 @@ func (s Scaling) Moments(mean, variance float64) (m, sd float64) {
 	return s.Raw(mean), s.RawSD(variance)
 }
 
-// Transformed returns the scaling with the named transform. Its constants come from the given rows of all ranks
-// together.
+// Transformed returns the scaling with the named transform.
+// Its constants come from the given rows of all ranks together.
 func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scaling, error) {
 	y, err := d.SortedTargets(rows) // so that constants don't depend on the order of rows
 	if err != nil {
@@ -338,8 +346,8 @@ func (s Scaling) Transformed(name, estimate string, d *Data, rows []int) (Scalin
 	return s, err
 }
 
-// CheckDomain returns an error about the first of the given rows, on any rank, whose target the named transform can't
-// take.
+// CheckDomain returns an error about the first of the given rows, on any rank, whose target the
+// named transform can't take.
 func CheckDomain(name string, d *Data, rows []int) error {
 	t := Transform{Name: name}
 	y, err := d.Targets(rows)
@@ -356,20 +364,24 @@ func CheckDomain(name string, d *Data, rows []int) error {
 	return d.Ranks().Agree(err)
 }
 
-// Outward moves the ends of an interval around a prediction outward, in the target's unit. Each end moves by 2⁻⁴⁹ of
-// |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale. The first part is for rounding. A certificate decides
-// in scaled units whether a target lies within the interval. Scaling the target, the prediction in either unit, the
-// width and the end takes at most ten roundings, and each changes a result by at most 2⁻⁵³ of one of these three terms.
-// So every target that the certificate counted as within the interval also lies within the returned interval. The
-// second part is for predictions whose last digits differ on another kind of processor.
+// Outward moves the ends of an interval around a prediction outward, in the target's unit.
+// Each end moves by 2⁻⁴⁹ of |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale.
+// The first part is for rounding. A certificate decides in scaled units whether a target lies
+// within the interval. Scaling the target, the prediction in either unit, the width and the end
+// takes at most ten roundings, and each changes a result by at most 2⁻⁵³ of one of these three
+// terms.
+// So every target that the certificate counted as within the interval also lies within the returned
+// interval. The second part is for predictions whose last digits differ on another kind of
+// processor.
 func (s Scaling) Outward(lower, upper float64) (low, high float64) {
 	slack := s.slack(lower, upper)
 	return lower - slack, upper + slack
 }
 
-// OutwardRelative returns the interval of the y with |y − ŷ| ≤ ε|y|, where ŷ is the mean, and moves its ends outward.
-// The ends are ŷ/(1 + ε) and ŷ/(1 − ε), and each end also moves by the effect that the slack of ŷ has on this end. From
-// ε = 1 on, the interval holds all numbers.
+// OutwardRelative returns the interval of the y with |y − ŷ| ≤ ε|y|, where ŷ is the mean, and moves
+// its ends outward.
+// The ends are ŷ/(1 + ε) and ŷ/(1 − ε), and each end also moves by the effect that the slack of ŷ
+// has on this end. From ε = 1 on, the interval holds all numbers.
 func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 	if epsilon >= 1 {
 		return -math.MaxFloat64, math.MaxFloat64
@@ -385,26 +397,29 @@ func (s Scaling) slack(lower, upper float64) float64 {
 	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) + elsewhere*s.TargetScale
 }
 
-// RawSD turns a variance of the scaled target into a standard deviation in the target's unit, if there is no Transform.
+// RawSD turns a variance of the scaled target into a standard deviation in the target's unit, if
+// there is no Transform.
 // The result is a finite float64 even if its square isn't.
 func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale }
 
-// RawVariance turns a variance of the scaled target into the target's unit squared, if there is no Transform. A
-// variance below the range of float64 becomes 0. A variance above the range becomes the largest float64, because JSON
-// and tables hold no infinity.
+// RawVariance turns a variance of the scaled target into the target's unit squared, if there is no
+// Transform. A variance below the range of float64 becomes 0.
+// A variance above the range becomes the largest float64, because JSON and tables hold no infinity.
 func (s Scaling) RawVariance(v float64) float64 {
 	return min(v*s.TargetScale*s.TargetScale, math.MaxFloat64)
 }
 
-// Scaled views some rows of a regression problem in scaled units. It reads and scales the rows block by block from the
-// table, in memory or on disk. Several goroutines may read it at once.
+// Scaled views some rows of a regression problem in scaled units.
+// It reads and scales the rows block by block from the table, in memory or on disk.
+// Several goroutines may read it at once.
 type Scaled struct {
 	Data    *Data
 	Numbers []int // numbers of the rows, in the order in which they are read
 	Scaling Scaling
 
-	// Places holds the position of each of this rank's rows in the list of the view's rows on all ranks, in ascending
-	// order. It is nil if this rank's rows follow the rows of the ranks before it.
+	// Places holds the position of each of this rank's rows in the list of the view's rows on all
+	// ranks, in ascending order. It is nil if this rank's rows follow the rows of the ranks before
+	// it.
 	Places []int
 
 	failed atomic.Pointer[error]
@@ -432,8 +447,8 @@ func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 	return v
 }
 
-// KnownNoise returns the squares of the rows' standard errors in standard deviations of the target, or nil if no column
-// has standard errors.
+// KnownNoise returns the squares of the rows' standard errors in standard deviations of the target,
+// or nil if no column has standard errors.
 func (s *Scaled) KnownNoise() ([]float64, error) {
 	known, err := s.Data.StandardErrors(s.Numbers)
 	for i, e := range known {
@@ -446,8 +461,8 @@ func (s *Scaled) KnownNoise() ([]float64, error) {
 	return known, err
 }
 
-// KnownNoise returns the square of a standard error in standard deviations of the target, and refuses an error that is
-// so large that its row says nothing.
+// KnownNoise returns the square of a standard error in standard deviations of the target, and
+// refuses an error that is so large that its row says nothing.
 func (s Scaling) KnownNoise(column string, e float64) (float64, error) {
 	e /= s.TargetScale
 	if e > mostError {
@@ -457,7 +472,8 @@ func (s Scaling) KnownNoise(column string, e float64) (float64, error) {
 	return e * e, nil
 }
 
-// Expose adds the logarithms of the rows' exposures, if there are any, to f, the logarithms of means at exposure 1.
+// Expose adds the logarithms of the rows' exposures, if there are any, to f, the logarithms of
+// means at exposure 1.
 func (s *Scaled) Expose(f []float64) error {
 	if s.Data.Exposure == "" {
 		return nil
@@ -475,7 +491,8 @@ const mostError = 1e6
 // Spread returns Places.
 func (s *Scaled) Spread() []int { return s.Places }
 
-// Place returns the position of row i in the list of the view's rows on all ranks. The view must come from ScaledOf.
+// Place returns the position of row i in the list of the view's rows on all ranks.
+// The view must come from ScaledOf.
 func (s *Scaled) Place(i int) int {
 	if s.Places == nil {
 		return i
@@ -489,8 +506,9 @@ func (s *Scaled) Dims() (rows, cols int) { return len(s.Numbers), s.Data.Cols }
 // Context returns the context that ends work on the data, or nil (see [Data.Within]).
 func (s *Scaled) Context() context.Context { return s.Data.Context() }
 
-// Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major), and targets into y (n)
-// unless y is nil. It returns an error if a scaled value overflows.
+// Block reads rows first, …, first+n−1 of the view:
+// inputs into x (n×cols, row-major), and targets into y (n) unless y is nil.
+// It returns an error if a scaled value overflows.
 func (s *Scaled) Block(first, n int, x, y []float64) error {
 	if first < 0 || n < 0 || first > len(s.Numbers)-n {
 		return s.keep(fmt.Errorf("%s: there are no rows %d to %d, only %d rows", s.Data.Source, first+1, first+n,
@@ -538,8 +556,9 @@ func (s *Scaled) keep(err error) error {
 	return err
 }
 
-// Err returns the first error of Block and Pick. A caller of code that takes every error for bad parameters asks Err
-// whether the rows were at fault.
+// Err returns the first error of Block and Pick.
+// A caller of code that takes every error for bad parameters asks Err whether the rows were at
+// fault.
 func (s *Scaled) Err() error {
 	if err := s.failed.Load(); err != nil {
 		return *err

@@ -10,11 +10,12 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Limited returns a table in which targets may be limits of detection, for a column that says which are. The column
-// holds −1 if the target is below the number in the target's column, 1 if above, and 0 if it is that number; or left,
-// right and none, or nothing for none. If the column is the target itself, its cells say so, as in <0.1 and >50. An
-// empty column leaves the table as it is. Views of the new table know the sides ([Data.Sides]), the same however they
-// were written.
+// Limited returns a table in which targets may be limits of detection, for a column that says which
+// are. The column holds −1 if the target is below the number in the target's column, 1 if above,
+// and 0 if it is that number; or left, right and none, or nothing for none.
+// If the column is the target itself, its cells say so, as in <0.1 and >50.
+// An empty column leaves the table as it is. Views of the new table know the sides ([Data.Sides]),
+// the same however they were written.
 func (t *Table) Limited(target, column string) (*Table, error) {
 	if column == "" {
 		return t, nil
@@ -73,8 +74,8 @@ func (t *Table) side(j int, cell float64) (_, side float64, err error) {
 	}
 }
 
-// limit reads a cell of a target that may be a limit. It makes -0 a 0, since a column of text and numbers may have lost
-// the sign.
+// limit reads a cell of a target that may be a limit.
+// It makes -0 a 0, since a column of text and numbers may have lost the sign.
 func (t *Table) limit(j int, cell float64) (v, side float64, err error) {
 	if t.Texts(j) == nil || cell != cell {
 		return cell + 0, 0, nil
@@ -100,8 +101,9 @@ func (t *Table) limit(j int, cell float64) (v, side float64, err error) {
 	return v + 0, side, err
 }
 
-// Sides returns how the target of each given row is known: −1 if it is below the number in the target's column, 1 if
-// above, and 0 if it is that number. It returns nil for a table that Limited didn't return.
+// Sides returns how the target of each given row is known:
+// −1 if it is below the number in the target's column, 1 if above, and 0 if it is that number.
+// It returns nil for a table that Limited didn't return.
 func (d *Data) Sides(rows []int) ([]float64, error) {
 	return d.cellsOf(d.limits, rows)
 }

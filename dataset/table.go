@@ -13,11 +13,13 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// A table: its rows, wherever they are, its columns by name, the columns that become inputs, and its ranks.
+// A table: its rows, wherever they are, its columns by name, the columns that become inputs, and
+// its ranks.
 
-// Table is a rectangle of cells with named columns. Its rows are in memory, or in an NPY file from which they are read
-// when they are needed. A table that is made from its fields is checked when it is viewed as [Data]. [FromRows] and
-// [FromMatrix] check at once.
+// Table is a rectangle of cells with named columns.
+// Its rows are in memory, or in an NPY file from which they are read when they are needed.
+// A table that is made from its fields is checked when it is viewed as [Data].
+// [FromRows] and [FromMatrix] check at once.
 //
 // Several goroutines may read a table at once, unless a goroutine calls Append, Set or Close.
 type Table struct {
@@ -27,8 +29,8 @@ type Table struct {
 	Values []float64 // Rows×len(Names), row-major, NaN for a missing cell; nil for a table on disk
 	Lines  []int     // line of the file on which each row starts, from 1; nil for a table on disk
 
-	// Text lists the texts of each column of text, whose Values are places in the list. It is nil for a column of
-	// numbers. Text itself is nil if all columns hold numbers.
+	// Text lists the texts of each column of text, whose Values are places in the list.
+	// It is nil for a column of numbers. Text itself is nil if all columns hold numbers.
 	Text [][]string
 
 	Disk  Store  // holds the rows if Values doesn't hold them
@@ -41,10 +43,13 @@ type Table struct {
 	serials map[int]*Error       // the error for the first number in a column of dates, by column
 	odd     map[oddText]bool     // texts that would be numbers without the reading's settings
 	part    *part                // the rows that this rank has; nil: all rows
-	numbers []int                // place of each of this rank's rows in the file, from 0; nil: no rows were left out
-	from    *Table               // the table with the rows that were left out because they lack a target; may be nil
-	limits  []int                // the column of sides that Limited added, see [Data.Sides]; nil: targets are measured
-	ctx     context.Context      // ends the reading of rows; may be nil
+	// place of each of this rank's rows in the file, from 0; nil: no rows were left out
+	numbers []int
+	// the table with the rows that were left out because they lack a target; may be nil
+	from *Table
+	// the column of sides that Limited added, see [Data.Sides]; nil: targets are measured
+	limits []int
+	ctx    context.Context // ends the reading of rows; may be nil
 
 	heavy float64 // bytes of all texts
 	// why reading failed: the table takes too much memory, or two cells would become one name
@@ -60,16 +65,19 @@ type oddText struct {
 
 // Found holds what people are told about how a table was read (package inspect).
 type Found struct {
-	Headless  bool             // the file named no columns
-	Centuries []string         // columns of dates with years of two digits
-	Zones     []string         // columns in which only some times name their zone
-	Units     []map[string]int // by column, how many numbers have each unit, "" for no unit; nil: no unit was named
-	Dropped   int              // rows that were left out because they repeat another row
-	Skipped   int              // lines above the table
-	// rows that were left out because they have no target; counted when the table is viewed as [Data]
+	Headless  bool     // the file named no columns
+	Centuries []string // columns of dates with years of two digits
+	Zones     []string // columns in which only some times name their zone
+	// by column, how many numbers have each unit, "" for no unit; nil: no unit was named
+	Units   []map[string]int
+	Dropped int // rows that were left out because they repeat another row
+	Skipped int // lines above the table
+	// rows that were left out because they have no target;
+	// counted when the table is viewed as [Data]
 	Untargeted int
-	Below      map[int]Written // by column, cells such as "<0.1" that were read as half of their limit
-	Padded     map[int]Written // by column, whole numbers that begin with 0, such as 01234
+	// by column, cells such as "<0.1" that were read as half of their limit
+	Below  map[int]Written
+	Padded map[int]Written // by column, whole numbers that begin with 0, such as 01234
 }
 
 // Written says how cells of a column are written.
@@ -95,7 +103,8 @@ type part struct {
 	held   int // index of the rank's first row in Values, or on Disk
 }
 
-// Close closes the file of a table on disk, which can't be read afterwards. For a table in memory it does nothing.
+// Close closes the file of a table on disk, which can't be read afterwards.
+// For a table in memory it does nothing.
 func (t *Table) Close() error {
 	if t.Disk == nil {
 		return nil
@@ -121,7 +130,8 @@ func (t *Table) Where(row int) string {
 	return "line " + strconv.Itoa(t.Lines[held])
 }
 
-// place returns an [Error] that says where a row, counted from 0, stands in the file. Its Err isn't set.
+// place returns an [Error] that says where a row, counted from 0, stands in the file.
+// Its Err isn't set.
 func (t *Table) place(row int) *Error {
 	inFile, held := t.where(row)
 	if t.Lines == nil || t.Lines[held] == 0 {
@@ -148,7 +158,8 @@ func (t *Table) CellError(row, j int, err error) error { return t.cell(row, j, e
 // blockRows is the number of rows that are read at a time, when all rows are read.
 const blockRows = 4096
 
-// Read copies the given columns of rows first, …, first+n−1 to out, row by row. This rank must have these rows.
+// Read copies the given columns of rows first, …, first+n−1 to out, row by row.
+// This rank must have these rows.
 func (t *Table) Read(first, n int, columns []int, out []float64) error {
 	if p := t.part; p != nil && (first < p.first || first+n > p.first+p.rows) {
 		return fmt.Errorf("%s: rows %d to %d are on another rank", t.Source, first+1, first+n)
@@ -188,9 +199,10 @@ func (t *Table) Each(columns []int, row func(i int, cells []float64) error) erro
 	return nil
 }
 
-// Within returns the same table for work that ends with a context. Once ctx ends, reading rows returns the context's
-// error. Predicting, certifying and evaluating read rows block by block, so they end soon. Close only one of the two
-// tables.
+// Within returns the same table for work that ends with a context.
+// Once ctx ends, reading rows returns the context's error.
+// Predicting, certifying and evaluating read rows block by block, so they end soon.
+// Close only one of the two tables.
 func (t *Table) Within(ctx context.Context) *Table {
 	within := *t
 	within.ctx = ctx
@@ -228,7 +240,8 @@ func (t *Table) where(row int) (inFile, held int) {
 	return inFile, held
 }
 
-// inputs returns the indices of the named columns: if the file has no header and just as many columns, all in order.
+// inputs returns the indices of the named columns:
+// if the file has no header and just as many columns, all in order.
 func (t *Table) inputs(names []string) ([]int, error) {
 	if t.Found.Headless && len(t.Names) == len(names) {
 		return linalg.UpTo(len(names)), nil
@@ -260,7 +273,8 @@ func (t *Table) columns(names []string) ([]int, error) {
 	return columns, nil
 }
 
-// column returns the index of the named column. If there is no such column, the error says what it was needed for.
+// column returns the index of the named column.
+// If there is no such column, the error says what it was needed for.
 func (t *Table) column(name, something string) (int, error) {
 	at, ok := t.Column(name)
 	if ok {
@@ -270,8 +284,8 @@ func (t *Table) column(name, something string) (int, error) {
 		t.describeColumns())
 }
 
-// Dated returns an error if a column of the reading's Dates isn't in the table. Only a fit needs all these columns. A
-// table to be predicted may lack columns that aren't inputs.
+// Dated returns an error if a column of the reading's Dates isn't in the table.
+// Only a fit needs all these columns. A table to be predicted may lack columns that aren't inputs.
 func (t *Table) Dated() error {
 	for _, d := range t.reading.Dates {
 		if _, err := t.column(d.Column, "to be named by --dates"); err != nil {
@@ -304,10 +318,12 @@ const (
 // IsIndex says whether a column of this name is a DataFrame's index.
 func IsIndex(name string) bool { return name == IndexName || name == pandasIndex }
 
-// Leave returns the columns, apart from the target, that aren't inputs. These are the columns that match a pattern of
-// ignored, and, if inputs has patterns, the columns that match no pattern of inputs. The columns in own, for example
-// the column that groups rows, are never inputs, and a DataFrame's index only if inputs matches it. A pattern is a
-// name, or has * for any text and ? for a character. It is an error if a pattern matches no column.
+// Leave returns the columns, apart from the target, that aren't inputs.
+// These are the columns that match a pattern of ignored, and, if inputs has patterns, the columns
+// that match no pattern of inputs. The columns in own, for example the column that groups rows, are
+// never inputs, and a DataFrame's index only if inputs matches it.
+// A pattern is a name, or has * for any text and ? for a character.
+// It is an error if a pattern matches no column.
 func (t *Table) Leave(inputs, ignored []string, target string, own ...string) (left []string, err error) {
 	known := func(pattern, flag string) error {
 		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {
@@ -350,8 +366,9 @@ func (t *Table) Leave(inputs, ignored []string, target string, own ...string) (l
 	return left, nil
 }
 
-// Left returns which of the named columns aren't inputs, by the same patterns as [Table.Leave]. A pattern may match no
-// column. The columns in own, for example the target and the column that groups rows, are never inputs.
+// Left returns which of the named columns aren't inputs, by the same patterns as [Table.Leave].
+// A pattern may match no column. The columns in own, for example the target and the column that
+// groups rows, are never inputs.
 func Left(names, inputs, ignored []string, own ...string) (left []string) {
 	named := func(patterns []string, name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })
@@ -366,7 +383,8 @@ func Left(names, inputs, ignored []string, own ...string) (left []string) {
 	return left
 }
 
-// matches says whether a name matches a pattern. A name always matches itself, even if it has * or ?.
+// matches says whether a name matches a pattern.
+// A name always matches itself, even if it has * or ?.
 func matches(pattern, name string) bool {
 	if pattern == name {
 		return true
@@ -374,7 +392,8 @@ func matches(pattern, name string) bool {
 	p := []rune(pattern)
 	n := []rune(name)
 	star := -1
-	from := 0 // the place of the pattern's last *, and the end of the text in the name that this * stands for
+	// the place of the pattern's last *, and the end of the text in the name that this * stands for
+	from := 0
 	i := 0
 	k := 0
 	for k < len(n) {
@@ -400,9 +419,10 @@ func matches(pattern, name string) bool {
 	return i == len(p)
 }
 
-// Spread makes a table that is spread over ranks of the tables that the ranks have read. If whole is true, each rank
-// has read all rows, and keeps an equal share of them, in order. Otherwise the ranks' rows follow one another, in the
-// order of ranks. After an error the table is closed.
+// Spread makes a table that is spread over ranks of the tables that the ranks have read.
+// If whole is true, each rank has read all rows, and keeps an equal share of them, in order.
+// Otherwise the ranks' rows follow one another, in the order of ranks.
+// After an error the table is closed.
 func (t *Table) Spread(r ranks.Ranks, whole bool) error {
 	err := t.keepPart(r, whole)
 	if err = r.Agree(err); err == nil {
@@ -414,7 +434,8 @@ func (t *Table) Spread(r ranks.Ranks, whole bool) error {
 	return err
 }
 
-// join numbers this rank's rows among the rows of all ranks. All ranks must have the columns of the first rank.
+// join numbers this rank's rows among the rows of all ranks.
+// All ranks must have the columns of the first rank.
 func (t *Table) join(r ranks.Ranks) error {
 	names, err := ranks.Bytes(r, 0, []byte(strings.Join(t.Names, "\n")))
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// targeted returns the table without the rows whose cells in the columns at (the targets) are all missing. If fewer
-// than two rows have a target, it returns the table as it is, and later checks name the first row without a target.
+// targeted returns the table without the rows whose cells in the columns at (the targets) are all
+// missing. If fewer than two rows have a target, it returns the table as it is, and later checks
+// name the first row without a target.
 func (t *Table) targeted(at []int) (*Table, error) {
 	begin, own := t.Own()
 	var missing []int // this rank's rows without a target
@@ -62,7 +63,8 @@ func lacks(cells []float64) bool {
 	return !slices.ContainsFunc(cells, func(v float64) bool { return v == v })
 }
 
-// restore turns a column of text into numbers if the rows whose texts aren't numbers have all been left out.
+// restore turns a column of text into numbers if the rows whose texts aren't numbers have all been
+// left out.
 func (t *Table) restore() {
 	t.Text = slices.Clone(t.Text)
 	t.codes = nil

@@ -10,27 +10,33 @@ import (
 	"github.com/krigo-gp/krigo/internal/quadrature"
 )
 
-// Transforms returns the names of the transforms T. With a transform a model sees the target y as T(y). Let x be y + 1
-// for log1p and yeo-johnson, and y for the other transforms. T is ln x for log and log1p. For sqrt, boxcox and
-// yeo-johnson T is (x^λ − 1)/λ, or ln x if λ = 0. λ is ½ for sqrt, and the most likely λ for boxcox and yeo-johnson.
+// Transforms returns the names of the transforms T.
+// With a transform a model sees the target y as T(y).
+// Let x be y + 1 for log1p and yeo-johnson, and y for the other transforms.
+// T is ln x for log and log1p. For sqrt, boxcox and yeo-johnson T is (x^λ − 1)/λ, or ln x if λ = 0.
+// λ is ½ for sqrt, and the most likely λ for boxcox and yeo-johnson.
 // For y < 0, yeo-johnson is −((1 − y)^(2−λ) − 1)/(2 − λ).
 func Transforms() []string { return []string{"log", "log1p", "sqrt", boxCox, yeoJohnson} }
 
 const (
-	boxCox     = "boxcox"      // Box and Cox, "An analysis of transformations", JRSS B 26, 1964
-	yeoJohnson = "yeo-johnson" // Yeo and Johnson, "A new family of power transformations …", Biometrika 87, 2000
+	boxCox = "boxcox" // Box and Cox, "An analysis of transformations", JRSS B 26, 1964
+	// Yeo and Johnson, "A new family of power transformations …", Biometrika 87, 2000
+	yeoJohnson = "yeo-johnson"
 )
 
-// Transform is a T with constants from prior rows. It is an increasing function that maps all numbers onto all numbers.
+// Transform is a T with constants from prior rows.
+// It is an increasing function that maps all numbers onto all numbers.
 type Transform struct {
 	Name   string  `json:"name"`
 	Lambda float64 `json:"lambda,omitzero"`
-	// From is where T turns into its tangent. Below From, T is the straight line that goes on from there. So a target
-	// that no prior row has, such as 0, has a T(y) too. From is 0 for yeo-johnson, which needs no tangent.
+	// From is where T turns into its tangent. Below From, T is the straight line that goes on from
+	// there. So a target that no prior row has, such as 0, has a T(y) too.
+	// From is 0 for yeo-johnson, which needs no tangent.
 	From  float64 `json:"from,omitzero"`
 	Mean  float64 `json:"mean"` // mean of T(y) on prior rows; Scale is their standard deviation
 	Scale float64 `json:"scale"`
-	// Estimate says what a prediction is: the target's Median, or the target's Mean if f is at its own mean.
+	// Estimate says what a prediction is: the target's Median, or the target's Mean if f is at its
+	// own mean.
 	Estimate string `json:"estimate"`
 }
 
@@ -40,7 +46,8 @@ const (
 	Mean   = "mean"
 )
 
-// λ is the best value of a grid from 0 to 2. With a λ outside, T or its inverse would have no values at some numbers.
+// λ is the best value of a grid from 0 to 2. With a λ outside, T or its inverse would have no
+// values at some numbers.
 const (
 	lambdaSteps = 40
 	mostLambda  = 2
@@ -49,7 +56,8 @@ const (
 // fromShare, times the smallest positive x of the prior rows, is the x at which the tangent begins.
 const fromShare = 1. / 8
 
-// transformOf returns a T whose constants it finds from targets y. The targets must lie in the domain of T.
+// transformOf returns a T whose constants it finds from targets y.
+// The targets must lie in the domain of T.
 func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 	t = Transform{Name: name, Estimate: estimate}
 	if name != yeoJohnson {
@@ -79,8 +87,8 @@ func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 	return t, nil
 }
 
-// fit sets Mean and Scale to the moments of T(y), and returns the log likelihood of y if T(y) is Gaussian. It returns
-// −∞ if there is no such likelihood.
+// fit sets Mean and Scale to the moments of T(y), and returns the log likelihood of y if T(y) is
+// Gaussian. It returns −∞ if there is no such likelihood.
 func (t *Transform) fit(y []float64) float64 {
 	n := float64(len(y))
 	var sum, squares, slopes compensated.Sum
@@ -185,8 +193,9 @@ func (t *Transform) inverse(u float64) float64 {
 	}
 }
 
-// moments returns the mean and variance of T⁻¹(u) for u ~ N(mean, sd²). It uses Gauss's rule on panels of two
-// standard deviations. The panels reach nine standard deviations beyond the u where T⁻¹(u)² times the density is
+// moments returns the mean and variance of T⁻¹(u) for u ~ N(mean, sd²).
+// It uses Gauss's rule on panels of two standard deviations.
+// The panels reach nine standard deviations beyond the u where T⁻¹(u)² times the density is
 // largest. This u has a bound, because T⁻¹ grows no faster than e^u.
 func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 	const reach, panel, farthest = 9, 2, 60

@@ -17,13 +17,15 @@ import (
 
 // How a table becomes data: which columns are chosen, and how an encoding is learnt from them.
 
-// Unlabelled views the named columns as inputs without a target, in that order. It ignores other columns. Its error
-// lists every missing name. If a file has no header and just as many columns, the columns are the inputs in this order.
+// Unlabelled views the named columns as inputs without a target, in that order.
+// It ignores other columns. Its error lists every missing name.
+// If a file has no header and just as many columns, the columns are the inputs in this order.
 func (t *Table) Unlabelled(inputs []string) (*Data, error) {
 	return (*Encoding)(nil).Unlabelled(t, inputs)
 }
 
-// Regression takes the named column as the target, and as inputs all other columns that aren't ignored, in file order.
+// Regression takes the named column as the target, and as inputs all other columns that aren't
+// ignored, in file order.
 // There must be something to learn: two rows, an input, and a target that isn't constant.
 func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
@@ -36,8 +38,8 @@ func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 	return d.learnable()
 }
 
-// Misfit is the error of columns that can't be fitted as requested. Its message is about the first wrong cell. Package
-// inspect says what the columns hold.
+// Misfit is the error of columns that can't be fitted as requested.
+// Its message is about the first wrong cell. Package inspect says what the columns hold.
 type Misfit struct {
 	Table    *Table
 	Columns  []int     // columns of the inputs and of the target
@@ -109,12 +111,14 @@ func (d *Data) learnable() (*Data, error) {
 	return d, nil
 }
 
-// Select views the named inputs, in that order, and the target, as rows for a model that is already trained.
+// Select views the named inputs, in that order, and the target, as rows for a model that is already
+// trained.
 func (t *Table) Select(inputs []string, target string) (*Data, error) {
 	return (*Encoding)(nil).Select(t, inputs, target)
 }
 
-// labelled views the named inputs and the target. It leaves out rows without a target, unless the reading refuses them.
+// labelled views the named inputs and the target.
+// It leaves out rows without a target, unless the reading refuses them.
 func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -148,9 +152,10 @@ func (t *Table) view(e *Encoding, inputs []string, columns []int) *Data {
 	return d
 }
 
-// GroupBy makes a group of the rows that have the same text or number in a column. All rows of a group get the same
-// role. The column must be neither an input nor the target. [EqualRows] groups copies. block:COLUMNS:SIZE groups the
-// rows whose numbers in these columns lie in the same intervals of this size. Inputs may be among these columns.
+// GroupBy makes a group of the rows that have the same text or number in a column.
+// All rows of a group get the same role. The column must be neither an input nor the target.
+// [EqualRows] groups copies. block:COLUMNS:SIZE groups the rows whose numbers in these columns lie
+// in the same intervals of this size. Inputs may be among these columns.
 func (d *Data) GroupBy(column string) (*Data, error) {
 	if column == EqualRows {
 		return d.groupEqual()
@@ -182,9 +187,11 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 // Beyond returns the data with columns that aren't inputs. An empty name adds no column.
 //
 //   - offset names another model's predictions. They are subtracted from the target.
-//   - exposure names numbers above 0, such as person-years or areas. The mean of a row's target is proportional to its
+//   - exposure names numbers above 0, such as person-years or areas.
+//     The mean of a row's target is proportional to its
 //     exposure. Data have an offset or an exposure, not both.
-//   - noise names the standard errors of the targets as measurements, in the target's unit. They are at least 0.
+//   - noise names the standard errors of the targets as measurements, in the target's unit.
+//     They are at least 0.
 func (d *Data) Beyond(offset, exposure, noise string) (*Data, error) {
 	of := *d
 	of.Offset = offset
@@ -238,8 +245,8 @@ func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error)
 	return &grouped, nil
 }
 
-// Unlabelled does what [Table.Unlabelled] does, for the columns that the encoding turns into these inputs. It also
-// takes a table that has the inputs themselves instead of the columns.
+// Unlabelled does what [Table.Unlabelled] does, for the columns that the encoding turns into these
+// inputs. It also takes a table that has the inputs themselves instead of the columns.
 func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -259,8 +266,9 @@ func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	return t.view(e, inputs, columns), nil
 }
 
-// Select does what [Table.Select] does, for the columns that the encoding turns into these inputs. It refuses inputs
-// that are encoded already, because in encoded inputs krigo couldn't recognise the rows that a model was made from.
+// Select does what [Table.Select] does, for the columns that the encoding turns into these inputs.
+// It refuses inputs that are encoded already, because in encoded inputs krigo couldn't recognise
+// the rows that a model was made from.
 func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, error) {
 	d, err := t.labelled(e.names(inputs), target)
 	if err == nil {
@@ -278,9 +286,9 @@ type Coding struct {
 	Missing     string   // Refuse or FillMean
 }
 
-// Encode does what [Table.Regression] does, for a table with categorical columns or missing values. It learns the
-// encoding only from the rows that prior returns, which no certificate counts. prior sees the cells of rows, but not
-// yet their encoding.
+// Encode does what [Table.Regression] does, for a table with categorical columns or missing values.
+// It learns the encoding only from the rows that prior returns, which no certificate counts.
+// prior sees the cells of rows, but not yet their encoding.
 func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*Data) ([]int, error)) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
@@ -296,7 +304,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 		if _, err := t.column(name, "to be categorical"); err != nil {
 			return nil, err
 		}
-		if at := slices.Index(d.Inputs, name); at >= 0 { // a column that isn't an input groups rows or is ignored
+		// a column that isn't an input groups rows or is ignored
+		if at := slices.Index(d.Inputs, name); at >= 0 {
 			e.Columns[at].Categories = []string{}
 		}
 	}
@@ -320,7 +329,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 	return e.labelled(d).learnable()
 }
 
-// Learn returns the encoding that the given rows teach for d's columns. d.Encoding says which of them are categorical.
+// Learn returns the encoding that the given rows teach for d's columns.
+// d.Encoding says which of them are categorical.
 func (d *Data) Learn(rows []int) (*Encoding, error) {
 	own := d.Encoding
 	e := &Encoding{Missing: own.Missing}
@@ -334,7 +344,8 @@ func (d *Data) Learn(rows []int) (*Encoding, error) {
 	return e, e.learn(d, rows)
 }
 
-// learn fills in categories and means. It learns them from the given rows of d, read without an encoding.
+// learn fills in categories and means. It learns them from the given rows of d, read without an
+// encoding.
 func (e *Encoding) learn(d *Data, rows []int) error {
 	type column struct {
 		values map[float64]bool // values of a categorical column
@@ -404,8 +415,9 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	return nil
 }
 
-// Unseen returns a finding for each categorical column of t that has categories which no prior row has. The finding
-// says how many rows have such a category, and so count as other, and which categories these are.
+// Unseen returns a finding for each categorical column of t that has categories which no prior row
+// has. The finding says how many rows have such a category, and so count as other, and which
+// categories these are.
 func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	if e == nil {
 		return nil, nil

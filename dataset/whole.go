@@ -2,10 +2,12 @@ package dataset
 
 import "errors"
 
-// Rows of several targets: all targets of a fit share one dealing of roles, though rows may lack some of the targets.
+// Rows of several targets: all targets of a fit share one dealing of roles, though rows may lack
+// some of the targets.
 
-// OfAny returns a view of all rows of the table that have any of the targets. A row's bytes are then its inputs, the
-// targets in the given order, and its group. So a row's role doesn't depend on which of the targets is d's.
+// OfAny returns a view of all rows of the table that have any of the targets.
+// A row's bytes are then its inputs, the targets in the given order, and its group. So a row's role
+// doesn't depend on which of the targets is d's.
 func (d *Data) OfAny(targets []string) (*Data, error) {
 	t := d.table
 	if t.from != nil {
@@ -38,8 +40,8 @@ func (d *Data) OfAny(targets []string) (*Data, error) {
 	return whole, nil
 }
 
-// RolesIn returns the roles of d's rows, given the roles of the rows of whole, which OfAny returned, and the number of
-// the group of each row of d.
+// RolesIn returns the roles of d's rows, given the roles of the rows of whole, which OfAny
+// returned, and the number of the group of each row of d.
 func (d *Data) RolesIn(whole *Data, of Roles, group []int) Roles {
 	rows := map[int]int{} // d's rows by their number in the file
 	for row := range d.Rows {
@@ -59,8 +61,8 @@ func (d *Data) RolesIn(whole *Data, of Roles, group []int) Roles {
 	return own
 }
 
-// InFile returns the number of a row in the table's file, from 0. Views of different targets of a table have the same
-// numbers for the same rows.
+// InFile returns the number of a row in the table's file, from 0.
+// Views of different targets of a table have the same numbers for the same rows.
 func (d *Data) InFile(row int) int {
 	inFile, _ := d.table.where(row)
 	return inFile

@@ -1,6 +1,6 @@
-// Package finding holds findings: what krigo finds in rows, in a fit or in predictions, and a person should know. The
-// code that finds something makes a Finding, which is a value. String writes it with the words of its kind, from
-// words.go.
+// Package finding holds findings: what krigo finds in rows, in a fit or in predictions, and a
+// person should know. The code that finds something makes a Finding, which is a value.
+// String writes it with the words of its kind, from words.go.
 //
 // This program makes two findings and prints what they hold:
 //
@@ -38,7 +38,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Finding is something that krigo found. The words of its kind show what subject and numbers are, in their order.
+// Finding is something that krigo found. The words of its kind show what subject and numbers are,
+// in their order.
 type Finding struct {
 	Kind    Kind      `json:"kind"`
 	Subject []string  `json:"subject,omitempty"` // columns, categories, kernels, reasons
@@ -50,8 +51,9 @@ const (
 	mostParts = 1000 // limit of subjects, and of numbers
 )
 
-// New returns a finding about strings, errors, numbers and lists. For a []string the subject gets the first names, and
-// the numbers get its length. A duration becomes seconds.
+// New returns a finding about strings, errors, numbers and lists.
+// For a []string the subject gets the first names, and the numbers get its length.
+// A duration becomes seconds.
 func New(kind Kind, about ...any) Finding {
 	f := Finding{Kind: kind}
 	for _, v := range about {
@@ -78,7 +80,8 @@ func New(kind Kind, about ...any) Finding {
 	f.Subject = f.Subject[:min(len(f.Subject), mostParts)]
 	f.Numbers = f.Numbers[:min(len(f.Numbers), mostParts)]
 	for i, v := range f.Numbers {
-		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON has no NaN or ∞, so the largest number stands for them
+		// JSON has no NaN or ∞, so the largest number stands for them
+		if math.IsNaN(v) || math.IsInf(v, 0) {
 			f.Numbers[i] = math.Copysign(math.MaxFloat64, v)
 		}
 	}
@@ -120,8 +123,9 @@ func (l List) Words() []string {
 	return lists.Of(l, Finding.String)
 }
 
-// String returns f in words. It only lists kind, subject and numbers if the kind has no words here, for example because
-// a newer krigo or a method from elsewhere made f, or if the words have more or fewer places than f fills.
+// String returns f in words. It only lists kind, subject and numbers if the kind has no words here,
+// for example because a newer krigo or a method from elsewhere made f, or if the words have more or
+// fewer places than f fills.
 func (f Finding) String() string {
 	if e, known := words[f.Kind]; known {
 		if text, fits := fill(e.text, f.Subject, f.Numbers); fits {
@@ -148,8 +152,8 @@ func (f Finding) String() string {
 //	%U  all further subjects and numbers: counts by unit
 //	%k  the part of a kernel to which a parameter belongs
 //
-// A list takes names from subject and their number from numbers, as New puts them there. fits is false if the text has
-// more or fewer places than there are subjects and numbers.
+// A list takes names from subject and their number from numbers, as New puts them there.
+// fits is false if the text has more or fewer places than there are subjects and numbers.
 func fill(text string, subject []string, numbers []float64) (filled string, fits bool) {
 	var b strings.Builder
 	missing := false

@@ -3,7 +3,8 @@ package finding
 // Severity says how much a finding matters.
 type Severity string
 
-// A Note says how krigo did something. A Warning says what may be wrong, or what a promise doesn't cover.
+// A Note says how krigo did something. A Warning says what may be wrong, or what a promise doesn't
+// cover.
 const (
 	Note    Severity = "note"
 	Warning Severity = "warning"

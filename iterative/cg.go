@@ -12,24 +12,25 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Solver solves A X = B by preconditioned conjugate gradients. It solves all columns of B at once, with one product by
-// A for all of them (mBCG, Gardner et al. 2018, App. A). The solution of a column doesn't depend on the other columns.
+// Solver solves A X = B by preconditioned conjugate gradients.
+// It solves all columns of B at once, with one product by A for all of them (mBCG, Gardner et al.
+// 2018, App. A). The solution of a column doesn't depend on the other columns.
 type Solver struct {
 	// Times sets out ← A v for a symmetric positive definite A.
 	Times func(v, out matrix.Dense)
-	// Rough, unless nil, is a cheaper Times with a few correct digits, which the iterations use. Residuals are
-	// computed by Times, and Solve solves again for what is left (iterative refinement). So the answer is as accurate
-	// as without Rough. Lanczos processes don't use it.
+	// Rough, unless nil, is a cheaper Times with a few correct digits, which the iterations use.
+	// Residuals are computed by Times, and Solve solves again for what is left (iterative
+	// refinement). So the answer is as accurate as without Rough. Lanczos processes don't use it.
 	Rough func(v, out matrix.Dense)
 	// Preconditioner may be nil.
 	Preconditioner *Preconditioner
-	// Tolerance is the largest relative residual ‖b − A x‖/‖b‖ of a column; 0 means 1e-6. The residual is computed
-	// from x itself, not by the recurrence.
+	// Tolerance is the largest relative residual ‖b − A x‖/‖b‖ of a column; 0 means 1e-6.
+	// The residual is computed from x itself, not by the recurrence.
 	Tolerance float64
 	// MaxIterations ends a solve that would take more iterations; 0 means 2000.
 	MaxIterations int
-	// Probes is the number of columns, at the end of B, whose Lanczos processes are kept. They must be solved from X
-	// = 0.
+	// Probes is the number of columns, at the end of B, whose Lanczos processes are kept.
+	// They must be solved from X = 0.
 	Probes int
 	// Progress, unless nil, is called after every iteration.
 	Progress func(Progress)
@@ -49,9 +50,10 @@ type Solution struct {
 	Lanczos    []*Lanczos   // one per probe
 }
 
-// Lanczos is what conjugate gradients learn about P^-½ A P^-½ from one right-hand side z. Lanczos' process turns P^-½z
-// into an orthonormal basis V and a tridiagonal matrix T. Lanczos keeps T and the vectors P^-½V, which need no root of
-// P (Golub & Van Loan 2013, Sect. 11.3).
+// Lanczos is what conjugate gradients learn about P^-½ A P^-½ from one right-hand side z.
+// Lanczos' process turns P^-½z into an orthonormal basis V and a tridiagonal matrix T.
+// Lanczos keeps T and the vectors P^-½V, which need no root of P (Golub & Van Loan 2013, Sect.
+// 11.3).
 type Lanczos struct {
 	Diagonal, OffDiagonal []float64   // diagonals of T; OffDiagonal has one entry less
 	Basis                 [][]float64 // columns of P^-½V
@@ -76,15 +78,15 @@ func (e *Stalled) Error() string {
 		e.Residual, e.Tolerance, e.Iterations, e.Reason)
 }
 
-// roughDigits is the factor by which a cycle of iterations with rough products reduces a residual before it is
-// computed again. It stays within what their rounding allows.
+// roughDigits is the factor by which a cycle of iterations with rough products reduces a residual
+// before it is computed again. It stays within what their rounding allows.
 const roughDigits = 1e-3
 
-// Solve overwrites X with the solution. X holds the starting point, which may be zeros. An error is a *Stalled, with
-// the best X that was reached, or the context's.
+// Solve overwrites X with the solution. X holds the starting point, which may be zeros.
+// An error is a *Stalled, with the best X that was reached, or the context's.
 //
-// It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the residual at the beginning of
-// a cycle is small enough.
+// It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the residual
+// at the beginning of a cycle is small enough.
 func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error) {
 	s.Tolerance, s.MaxIterations = cmp.Or(s.Tolerance, 1e-6), cmp.Or(s.MaxIterations, 2000)
 	n := b.Rows
@@ -202,8 +204,8 @@ func (u *cycle) run() error {
 	u.precondition()
 	columnSums(n, rho, func(i int, sum []float64) { addProducts(sum, u.r.Row(i), u.z.Row(i)) })
 	for j, last := range u.rho {
-		// The new residual differs only in its last digits, so the directions stay conjugate to it (van der Vorst &
-		// Ye 2000). A fresh start would search all of them again.
+		// The new residual differs only in its last digits, so the directions stay conjugate to it
+		// (van der Vorst & Ye 2000). A fresh start would search all of them again.
 		if u.Rough != nil && active[j] && last > 0 {
 			beta[j] = rho[j] / last
 		}
@@ -294,8 +296,9 @@ func (u *cycle) precondition() {
 	u.Preconditioner.Solve(u.r, u.z)
 }
 
-// record adds a step to the Lanczos processes of the probes. With the coefficients α, β of conjugate gradients, T_jj
-// = 1/α_j + β_j−1/α_j−1 and T_j,j+1 = √β_j/α_j, and the vectors are (−1)^j z_j/√(r_jᵀz_j).
+// record adds a step to the Lanczos processes of the probes.
+// With the coefficients α, β of conjugate gradients, T_jj = 1/α_j + β_j−1/α_j−1 and T_j,j+1 =
+// √β_j/α_j, and the vectors are (−1)^j z_j/√(r_jᵀz_j).
 func (u *cycle) record(active []bool, rho, alpha, beta []float64) {
 	first := len(rho) - len(u.lanczos)
 	for c, l := range u.lanczos {

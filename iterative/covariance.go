@@ -1,6 +1,7 @@
-// Package iterative solves linear systems with covariance matrices that are never stored, and estimates their
-// log-determinants, by conjugate gradients (Gardner et al. 2018, "GPyTorch: Blackbox Matrix-Matrix Gaussian Process
-// Inference with GPU Acceleration"; Wang et al. 2019, "Exact Gaussian Processes on a Million Data Points").
+// Package iterative solves linear systems with covariance matrices that are never stored, and
+// estimates their log-determinants, by conjugate gradients (Gardner et al. 2018, "GPyTorch:
+// Blackbox Matrix-Matrix Gaussian Process Inference with GPU Acceleration";
+// Wang et al. 2019, "Exact Gaussian Processes on a Million Data Points").
 //
 // This program solves a system with the covariance matrix of 1,000 points, which it never stores:
 //
@@ -37,11 +38,11 @@
 //		// few iterations: true small residual: true
 //	}
 //
-// Notation: X (N×d) inputs, s = σ_n² the noise variance, A = k_θ(X,X) + sI, P a preconditioner. Right-hand sides are
-// the columns of an N×t matrix.
+// Notation: X (N×d) inputs, s = σ_n² the noise variance, A = k_θ(X,X) + sI, P a preconditioner.
+// Right-hand sides are the columns of an N×t matrix.
 //
-// A result from random probes is an estimate with a standard error. It is never a bound, and no certificate may
-// depend on it.
+// A result from random probes is an estimate with a standard error.
+// It is never a bound, and no certificate may depend on it.
 package iterative
 
 import (
@@ -67,11 +68,13 @@ type Covariance struct {
 	Noises []float64
 }
 
-// Times sets out ← A V. It visits every pair of rows once, tile by tile, and stores nothing of A's size.
+// Times sets out ← A V. It visits every pair of rows once, tile by tile, and stores nothing of A's
+// size.
 func (c Covariance) Times(v, out matrix.Dense) { c.Shared(ranks.Alone{}, nil)(v, out) }
 
-// Shared returns Times for ranks that all have X and V. Every rank computes a part, and the ranks add the parts up. If
-// the ranks can't add them up, it calls fail.
+// Shared returns Times for ranks that all have X and V.
+// Every rank computes a part, and the ranks add the parts up. If the ranks can't add them up, it
+// calls fail.
 func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.Dense) {
 	return c.shared(kernel.Bound.TimesSymmetric, r, fail)
 }
@@ -100,13 +103,14 @@ func (c Covariance) noise(i int) float64 {
 	return c.Noises[i]
 }
 
-// roughNoise limits Rough. The noise variance, relative to K's largest entry and to √N, must be above it. Otherwise
-// float32 may change K by more than the noise lifts the eigenvalues of K, because rounding errors of 6e-8 per entry
-// make a matrix of norm near 1e-7 √N.
+// roughNoise limits Rough. The noise variance, relative to K's largest entry and to √N, must be
+// above it. Otherwise float32 may change K by more than the noise lifts the eigenvalues of K,
+// because rounding errors of 6e-8 per entry make a matrix of norm near 1e-7 √N.
 const roughNoise = 1e-6
 
-// Rough returns Shared in float32 (kernel.TimesSingle), for Solver.Rough. It returns nil if the kernel or the machine
-// has no float32 products, or if the noise is too small for float32.
+// Rough returns Shared in float32 (kernel.TimesSingle), for Solver.Rough.
+// It returns nil if the kernel or the machine has no float32 products, or if the noise is too small
+// for float32.
 func (c Covariance) Rough(r ranks.Ranks, fail func(error)) func(v, out matrix.Dense) {
 	diag := make([]float64, c.X.Rows)
 	c.Kernel.Diag(c.Theta, c.X, diag)
@@ -120,8 +124,8 @@ func (c Covariance) Rough(r ranks.Ranks, fail func(error)) func(v, out matrix.De
 	return c.shared(kernel.Bound.TimesSingle, r, fail)
 }
 
-// Preconditioner is P = F Fᵀ + D, where D is diagonal and F has few columns or none. Its inverse is applied by
-// Woodbury's formula:
+// Preconditioner is P = F Fᵀ + D, where D is diagonal and F has few columns or none.
+// Its inverse is applied by Woodbury's formula:
 //
 //	P⁻¹ = D⁻¹ − D⁻¹F B⁻¹FᵀD⁻¹,  B = I + FᵀD⁻¹F = L_B L_Bᵀ,  ln|P| = ln|B| + ln|D|.
 type Preconditioner struct {
@@ -140,11 +144,12 @@ func Diagonal(c Covariance) *Preconditioner {
 	return p
 }
 
-// PivotedCholesky returns P = V Vᵀ + sI. V is the partial Cholesky factor of K with the given rank, the greatest pivots
-// first (Gardner et al. 2018, Sect. 4.1). The rank is lower if nothing is left. It takes O(N rank²) time, and memory
-// for N×rank numbers.
+// PivotedCholesky returns P = V Vᵀ + sI. V is the partial Cholesky factor of K with the given rank,
+// the greatest pivots first (Gardner et al. 2018, Sect. 4.1). The rank is lower if nothing is left.
+// It takes O(N rank²) time, and memory for N×rank numbers.
 //
-// With D = diag(K − V Vᵀ) + sI, so that P has A's diagonal, solves would take 1.5 times as many iterations.
+// With D = diag(K − V Vᵀ) + sI, so that P has A's diagonal, solves would take 1.5 times as many
+// iterations.
 func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 	f := NewPivoting(c.Kernel, c.Theta, c.X, min(rank, c.X.Rows))
 	for len(f.Rows) < f.V.Cols && len(f.Extend(f.V.Cols-len(f.Rows))) > 0 {
@@ -152,7 +157,8 @@ func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 	return lowRank(f.V.View(0, c.X.Rows, 0, len(f.Rows)), c)
 }
 
-// Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z. It returns an error if K_ZZ can't be factored.
+// Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z.
+// It returns an error if K_ZZ can't be factored.
 func Nystrom(c Covariance, z matrix.Dense) (*Preconditioner, error) {
 	l := matrix.New(z.Rows, z.Rows)
 	f := matrix.New(c.X.Rows, z.Rows)
@@ -187,11 +193,13 @@ func lowRank(f matrix.Dense, c Covariance) (*Preconditioner, error) {
 // Rank returns the number of columns of F.
 func (p *Preconditioner) Rank() int { return p.f.Cols }
 
-// Rank returns a rank for the preconditioner that pays on n rows. Iterations fall about as 1/rank, and take n² time.
-// Building P takes n·rank² time, so the best rank grows as √n. On 8,000 rows of kin40k (se) a solve to 1e-4 took 60
-// iterations at rank 1,000, 37 at 1,500 and 14 at 3,000. With the building 1,500 took the least time (matern32: 1,000
-// to 1,500). Training, which keeps P for several evaluations, gains more from large ranks. F takes at most 1.6 GB, or
-// rank 1,000.
+// Rank returns a rank for the preconditioner that pays on n rows.
+// Iterations fall about as 1/rank, and take n² time.
+// Building P takes n·rank² time, so the best rank grows as √n.
+// On 8,000 rows of kin40k (se) a solve to 1e-4 took 60 iterations at rank 1,000, 37 at 1,500 and 14
+// at 3,000. With the building 1,500 took the least time (matern32: 1,000 to 1,500).
+// Training, which keeps P for several evaluations, gains more from large ranks.
+// F takes at most 1.6 GB, or rank 1,000.
 func Rank(n int) int {
 	return min(max(n/4, 32), int(16*math.Sqrt(float64(n))), max(2e8/max(n, 1), 1000))
 }
@@ -226,7 +234,8 @@ func (p *Preconditioner) Solve(r, z matrix.Dense) {
 // A block of F that apply reads at a time fits the second cache level.
 const applyRows, applyCols = 128, 256
 
-// apply adds F V to out, or Fᵀ V. For few columns of V reading F takes the time, and Gemm would pack all of F first.
+// apply adds F V to out, or Fᵀ V. For few columns of V reading F takes the time, and Gemm would
+// pack all of F first.
 func (p *Preconditioner) apply(transpose bool, v, out matrix.Dense) {
 	n := p.f.Rows
 	m := p.f.Cols

@@ -14,18 +14,19 @@ import (
 //
 //	ln|A| ≈ ln|P| + N · mean over z of e₁ᵀ ln(T_z) e₁,
 //
-// without bias for any P that doesn't depend on the probes, since P^-½z/‖P^-½z‖ is uniform on the sphere. At fixed P
-// and probes the estimate is a smooth function of A, as fits a line search.
+// without bias for any P that doesn't depend on the probes, since P^-½z/‖P^-½z‖ is uniform on the
+// sphere. At fixed P and probes the estimate is a smooth function of A, as fits a line search.
 type Quadrature struct {
 	Value, StandardError float64 // estimate of ln|A|, and its standard error
 
-	// Adjoint is H with ∂ln|A| = Σ_ij (H Hᵀ)_ij ∂A_ij. It is an unbiased estimate of tr A⁻¹∂A, and the derivative of
-	// Value. It uses ∂ln M = ∫ (M+τ)⁻¹ ∂M (M+τ)⁻¹ dτ and the same Lanczos process for every shift τ.
+	// Adjoint is H with ∂ln|A| = Σ_ij (H Hᵀ)_ij ∂A_ij.
+	// It is an unbiased estimate of tr A⁻¹∂A, and the derivative of Value.
+	// It uses ∂ln M = ∫ (M+τ)⁻¹ ∂M (M+τ)⁻¹ dτ and the same Lanczos process for every shift τ.
 	Adjoint matrix.Dense
 }
 
-// LogDet estimates ln|A| from the Lanczos processes of probes drawn from N(0, P). The standard error is that of a
-// mean over probes. The adjoint is computed only if adjoint is set.
+// LogDet estimates ln|A| from the Lanczos processes of probes drawn from N(0, P).
+// The standard error is that of a mean over probes. The adjoint is computed only if adjoint is set.
 func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 	n := len(p.d)
 	m := float64(len(probes))

@@ -13,21 +13,23 @@ import (
 )
 
 const (
-	// negligible is a share of a row's variance. A remainder below this counts as nothing, because it is rounding, or
-	// less than the jitter that sparse objectives add to K_ZZ.
+	// negligible is a share of a row's variance.
+	// A remainder below this counts as nothing, because it is rounding, or less than the jitter
+	// that sparse objectives add to K_ZZ.
 	negligible = 1e-10
 
 	// factorBlock is the number of rows of a factor that one task updates.
 	factorBlock = 1024
 
-	// panel is the number of pivots that are chosen among candidates before all rows are updated at once. An eighth of
-	// the rows are candidates, and at least 1,024. With fewer candidates, panels would end before they are full. With
-	// more, choosing would take the time that the matrix products save.
+	// panel is the number of pivots that are chosen among candidates before all rows are updated at
+	// once. An eighth of the rows are candidates, and at least 1,024.
+	// With fewer candidates, panels would end before they are full.
+	// With more, choosing would take the time that the matrix products save.
 	panel, candidateShare, candidateLeast = 64, 8, 1024
 )
 
-// PartialCholesky is a partial Cholesky factorisation of a positive semidefinite n×n matrix A with pivots in any
-// order. A ≈ V Vᵀ, and the pivots' rows and columns are exact.
+// PartialCholesky is a partial Cholesky factorisation of a positive semidefinite n×n matrix A with
+// pivots in any order. A ≈ V Vᵀ, and the pivots' rows and columns are exact.
 type PartialCholesky struct {
 	V    matrix.Dense // n×m, with the first len(Rows) columns filled
 	Left []float64    // diag(A − V Vᵀ), with 0 for negligible values
@@ -69,8 +71,9 @@ func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column matrix.Dense))
 	f.Rows = append(f.Rows, i)
 }
 
-// Pivoting is the factorisation of K(X,X) with the greatest pivot first: each pivot is the row with the greatest
-// variance given the earlier pivots (Fine & Scheinberg 2001; Foster et al. 2009).
+// Pivoting is the factorisation of K(X,X) with the greatest pivot first:
+// each pivot is the row with the greatest variance given the earlier pivots (Fine & Scheinberg
+// 2001; Foster et al. 2009).
 type Pivoting struct {
 	*PartialCholesky
 	kernel kernel.Kernel
@@ -85,11 +88,13 @@ func NewPivoting(k kernel.Kernel, theta []float64, x matrix.Dense, m int) Pivoti
 	return Pivoting{NewPartialCholesky(diag, m), k, theta, x}
 }
 
-// Extend adds up to limit pivots. It adds fewer if nothing is left, or if all rows must be updated first. It returns
-// how much each pivot takes from the trace of K − V Vᵀ, and nothing if nothing is left.
+// Extend adds up to limit pivots. It adds fewer if nothing is left, or if all rows must be updated
+// first. It returns how much each pivot takes from the trace of K − V Vᵀ, and nothing if nothing is
+// left.
 //
-// Extend looks for the next pivots among the rows with most Left. Left never grows, so these are the pivots of all
-// rows as long as one candidate has more left than any other row had. Then matrix products update all rows at once.
+// Extend looks for the next pivots among the rows with most Left.
+// Left never grows, so these are the pivots of all rows as long as one candidate has more left than
+// any other row had. Then matrix products update all rows at once.
 func (g Pivoting) Extend(limit int) []float64 {
 	pivots, l := g.ahead(min(panel, limit))
 	if len(pivots) == 0 {
@@ -136,7 +141,8 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	return pivots, take(f.V.View(0, len(order), 0, len(f.Rows)), f.Rows)
 }
 
-// extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns how much each takes from the trace.
+// extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns how much each takes from
+// the trace.
 func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
 	n := g.x.Rows
 	j := len(g.Rows)

@@ -8,19 +8,23 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Additive is the kernel of a sum of functions of one input each and of functions of two inputs each:
+// Additive is the kernel of a sum of functions of one input each and of functions of two inputs
+// each:
 //
 //	k(x, x') = m e₁/d + p e₂/(d(d−1)/2),  e₁ = Σ_i k_i(x_i, x'_i),  e₂ = Σ_{i<j} k_i k_j
 //
-// e₂ is ½(e₁² − Σ k_i²) (Newton and Girard; Duvenaud, Nickisch and Rasmussen, "Additive Gaussian Processes", 2011). The
-// parts k_i are squared exponentials whose functions have mean 0 under the density N(0, 1) of an input (Lu, Boukouvalas
-// and Hensman, "Additive Gaussian Processes Revisited", 2022, section 3.2). So a function of one input can't hide in a
-// function of two. Parameters: ln l²(s), ln m and, for several inputs, ln p.
+// e₂ is ½(e₁² − Σ k_i²) (Newton and Girard; Duvenaud, Nickisch and Rasmussen, "Additive Gaussian
+// Processes", 2011). The parts k_i are squared exponentials whose functions have mean 0 under the
+// density N(0, 1) of an input (Lu, Boukouvalas and Hensman, "Additive Gaussian Processes
+// Revisited", 2022, section 3.2). So a function of one input can't hide in a function of two.
+// Parameters: ln l²(s), ln m and, for several inputs, ln p.
 //
-// Each k_i is divided by v + 0.002, where v is its mean variance under that density. So a nearly linear function of an
-// input, whose v is about 1/l², needs no large m, and the part of an input that doesn't matter still vanishes as its
-// lengthscale grows. With v alone, a set of 1,000 rows drawn with irrelevant inputs has 69 nats less evidence, and
-// takes twice the evaluations. Without a divisor it has 30 nats less, and servo, concreteslump and autos gain nothing.
+// Each k_i is divided by v + 0.002, where v is its mean variance under that density.
+// So a nearly linear function of an input, whose v is about 1/l², needs no large m, and the part of
+// an input that doesn't matter still vanishes as its lengthscale grows.
+// With v alone, a set of 1,000 rows drawn with irrelevant inputs has 69 nats less evidence, and
+// takes twice the evaluations. Without a divisor it has 30 nats less, and servo, concreteslump and
+// autos gain nothing.
 type Additive struct {
 	dim int
 	ard bool
@@ -48,7 +52,8 @@ func (s *Additive) Spec(theta []float64) Spec { return SpecOf("additive", s.Para
 // leastVariance keeps a part with a long lengthscale small; see Additive.
 const leastVariance = 0.002
 
-// effect holds what k_i = (exp(−(x−x')²/2λ) − h)/v needs, with λ = l² and h = c exp(−(x²+x'²)/(2(λ+1))).
+// effect holds what k_i = (exp(−(x−x')²/2λ) − h)/v needs, with λ = l² and h = c
+// exp(−(x²+x'²)/(2(λ+1))).
 type effect struct {
 	lambda, s float64 // λ and 1/(λ+1)
 	c         float64 // c² = 1 − s²
@@ -65,7 +70,8 @@ func effectOf(logL2 float64) effect {
 	if lambda < 1 {
 		c2 = lambda * (lambda + 2) * s2 // no difference of near numbers
 	}
-	// The mean variance is 1 − √q with q = c² (1 − far), written without a difference of near numbers.
+	// The mean variance is 1 − √q with q = c² (1 − far), written without a difference of near
+	// numbers.
 	q := c2 * (1 - far)
 	v := (s2+far*c2)/(1+math.Sqrt(q)) + leastVariance
 	dv := -(2*lambda*s*s2*(1-far) + c2*lambda*far*far/2) / (2 * math.Sqrt(q) * v)
@@ -106,7 +112,8 @@ type additiveColumns struct {
 	*Additive
 	effects     []effect
 	main, pairs float64
-	x, g        matrix.Dense // the inputs of b divided by √2 l, and their roots, with a row per input
+	// the inputs of b divided by √2 l, and their roots, with a row per input
+	x, g matrix.Dense
 }
 
 func (s *Additive) against(theta []float64, b matrix.Dense) columns {
@@ -124,15 +131,16 @@ func (s *Additive) against(theta []float64, b matrix.Dense) columns {
 
 func (c *additiveColumns) release() { linalg.Return(c.x, c.g) }
 
-// at returns input t of the columns from j0 on, their roots, and the effect of a point whose input is v.
+// at returns input t of the columns from j0 on, their roots, and the effect of a point whose input
+// is v.
 func (c *additiveColumns) at(t, j0, j1 int, v float64) (x, g []float64, of radial.Effect) {
 	e := c.effects[t]
 	return c.x.Row(t)[j0:j1], c.g.Row(t)[j0:j1], radial.Effect{At: v * e.scale(), Hidden: e.root(v) / e.v,
 		Over: 1 / e.v, Main: c.main, Pairs: c.pairs}
 }
 
-// sums writes e₁ and Σ k_i² for a point and the columns [j0, j1). Row t of parts, or the last row, becomes the squared
-// exponential of input t.
+// sums writes e₁ and Σ k_i² for a point and the columns [j0, j1).
+// Row t of parts, or the last row, becomes the squared exponential of input t.
 func (c *additiveColumns) sums(point []float64, j0, j1 int, parts matrix.Dense, total, squares []float64) {
 	clear(total)
 	clear(squares)

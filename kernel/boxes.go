@@ -8,15 +8,18 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Boxed is a kernel at fixed parameters and at fixed points that lie in boxes. It bounds a point's covariances with
-// all points of a box at once. Any number of goroutines may use it.
+// Boxed is a kernel at fixed parameters and at fixed points that lie in boxes.
+// It bounds a point's covariances with all points of a box at once.
+// Any number of goroutines may use it.
 type Boxed struct {
 	Fixed
 	boxed
 }
 
-// Boxes fixes the points x in another order, which gives their numbers. Each size points in that order share a box.
-// Boxes keeps x, without its context. ok is false if the kernel may rise where two points move apart along an axis:
+// Boxes fixes the points x in another order, which gives their numbers.
+// Each size points in that order share a box.
+// Boxes keeps x, without its context. ok is false if the kernel may rise where two points move
+// apart along an axis:
 // stationary kernels, constant and white kernels, and their sums and products never rise.
 func (at Bound) Boxes(x matrix.Dense, order []int32, size int) (boxed Boxed, ok bool) {
 	ordered := matrix.Large(x.Rows, x.Cols).Until(x.Context())
@@ -40,8 +43,9 @@ func (at Bound) Boxes(x matrix.Dense, order []int32, size int) (boxed Boxed, ok 
 // boxed are columns at points in boxes.
 type boxed interface {
 	columns
-	// Most writes the largest covariance that a point may have with points of each box, up to rounding: the covariance
-	// with the nearest place of the box. It is relatively right to a part in 10⁹, or it is less than 10⁻²⁹⁰.
+	// Most writes the largest covariance that a point may have with points of each box, up to
+	// rounding: the covariance with the nearest place of the box.
+	// It is relatively right to a part in 10⁹, or it is less than 10⁻²⁹⁰.
 	Most(point, k []float64)
 }
 
@@ -52,7 +56,8 @@ type boxes struct{ x, ordered, least, greatest matrix.Dense }
 func (b boxes) columns(k Kernel, theta []float64) (boxed, bool) {
 	switch k := k.(type) {
 	case *Stationary:
-		p := k.against(theta, b.x).(*against) // the frame depends, in its last digits, on the order of x
+		// the frame depends, in its last digits, on the order of x
+		p := k.against(theta, b.x).(*against)
 		p.points.Release()
 		p.points = radial.Kept(p.pack(b.ordered))
 		return boxedStationary{p, p.pack(b.least), p.pack(b.greatest)}, true
@@ -78,7 +83,8 @@ type boxedStationary struct {
 	least, greatest matrix.Dense // as p packs points
 }
 
-// pack replaces points by their differences from the centre in lengthscales, as package radial does.
+// pack replaces points by their differences from the centre in lengthscales, as package radial
+// does.
 func (p *against) pack(x matrix.Dense) matrix.Dense {
 	packed := matrix.Large(x.Rows, x.Cols)
 	for i := range x.Rows {

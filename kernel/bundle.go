@@ -8,9 +8,9 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// FillBundle writes the covariances of linalg.Abreast small sets of points, side by side, to the lower triangles of
-// K. x has a row per point. dst has at least one row and one column per point. FillBundle works on the calling
-// goroutine.
+// FillBundle writes the covariances of linalg.Abreast small sets of points, side by side, to the
+// lower triangles of K. x has a row per point. dst has at least one row and one column per point.
+// FillBundle works on the calling goroutine.
 func (at Bound) FillBundle(x, dst linalg.Bundle) {
 	k := at.Kernel
 	theta := at.Theta
@@ -33,8 +33,8 @@ func (at Bound) FillBundle(x, dst linalg.Bundle) {
 	linalg.Return(points, block)
 }
 
-// PullBundle adds the pull-back of the adjoint bar of FillBundle's K to dTheta. It reads only the lower triangle, which
-// has each pair of points once.
+// PullBundle adds the pull-back of the adjoint bar of FillBundle's K to dTheta.
+// It reads only the lower triangle, which has each pair of points once.
 func (at Bound) PullBundle(x, bar linalg.Bundle, dTheta []float64) {
 	k := at.Kernel
 	theta := at.Theta
@@ -75,8 +75,9 @@ func pick(x linalg.Bundle, l int, points matrix.Dense) {
 	}
 }
 
-// scaledBundle returns the points as package radial takes them, with columns of zeros up to a multiple of 4. The last
-// point becomes the origin. This changes no distance, and differences near the origin lose fewer digits.
+// scaledBundle returns the points as package radial takes them, with columns of zeros up to a
+// multiple of 4. The last point becomes the origin.
+// This changes no distance, and differences near the origin lose fewer digits.
 func (s *Stationary) scaledBundle(logL2 []float64, shape float64, x linalg.Bundle) linalg.Bundle {
 	padded := (x.Cols + 3) / 4 * 4
 	scaled := linalg.BorrowBundle(x.Rows, padded)

@@ -7,7 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/radial"
 )
 
-// fillPairs fills dst with σ² times of(x_i, x_j) for every pair of points j ≤ i, all sets side by side.
+// fillPairs fills dst with σ² times of(x_i, x_j) for every pair of points j ≤ i, all sets side by
+// side.
 func fillPairs(theta []float64, x, dst linalg.Bundle, of func(a, b []float64, dst *[linalg.Abreast]float64)) {
 	v := math.Exp(theta[0])
 	for i := range x.Rows {

@@ -12,25 +12,27 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Categorical is σ² xᵀRx' on the inputs of one categorical column, which are 0 or 1. R_ij is the correlation of the
-// functions of categories i and j:
+// Categorical is σ² xᵀRx' on the inputs of one categorical column, which are 0 or 1.
+// R_ij is the correlation of the functions of categories i and j:
 //
 //	exchangeable  R_ij = s/(1+s) for i ≠ j: all categories are equally alike
 //	ordinal       R_ij = (1+√3 d) e^{−√3 d}, d = Σ g_c over the gaps between i and j: categories lie on a line
 //	lowrank       R_ij = w_i·w_j / √((1+|w_i|²)(1+|w_j|²)) for i ≠ j, w_i ∈ R²: as in WWᵀ + I, scaled to variances 1
 //
-// Coregionalisation by WWᵀ + diag(κ) (Bonilla et al. 2008) has these correlations with w_i for w_i/√κ_i. Categories
-// that no prior row has share the last input. Ordinal and lowrank take it as uncorrelated with the others. Parameters:
+// Coregionalisation by WWᵀ + diag(κ) (Bonilla et al. 2008) has these correlations with w_i for
+// w_i/√κ_i. Categories that no prior row has share the last input.
+// Ordinal and lowrank take it as uncorrelated with the others. Parameters:
 // ln s, or ln g for each gap, or w_i less its start; then ln σ².
 type Categorical struct {
-	name  string
-	order []int // places of the inputs, in the order of an ordinal kernel; the last input isn't among them
+	name string
+	// places of the inputs, in the order of an ordinal kernel; the last input isn't among them
+	order []int
 }
 
 var _ Kernel = (*Categorical)(nil)
 
-// categorical returns the function that makes a kernel from the inputs of a column, and from the categories in the
-// order of an ordinal kernel, if an expression has them.
+// categorical returns the function that makes a kernel from the inputs of a column, and from the
+// categories in the order of an ordinal kernel, if an expression has them.
 func categorical(name string) func(inputs []Input, order []string) (*Categorical, error) {
 	return func(inputs []Input, order []string) (*Categorical, error) {
 		last := len(inputs) - 1
@@ -84,13 +86,14 @@ func (c *Categorical) Params() (all []Param) {
 
 func (c *Categorical) Spec(theta []float64) Spec { return SpecOf(c.name, c.Params(), theta) }
 
-// weight returns the two coordinates of w_i. They start at (1, ±½), since W = 0 would be a saddle point.
+// weight returns the two coordinates of w_i. They start at (1, ±½), since W = 0 would be a saddle
+// point.
 func weight(theta []float64, i int) (w [2]float64) {
 	return [2]float64{theta[2*i] + 1, theta[2*i+1] + 0.5 - float64(i%2)}
 }
 
-// pairs calls f with the correlation of each two categories, counted in order, i > j, and the correlation's
-// derivatives by θ times g, which f returns.
+// pairs calls f with the correlation of each two categories, counted in order, i > j, and the
+// correlation's derivatives by θ times g, which f returns.
 func (c *Categorical) pairs(theta []float64, f func(i, j int, r float64) (g float64), dTheta []float64) {
 	for i, at := range c.order {
 		var d float64
@@ -122,7 +125,8 @@ func (c *Categorical) pairs(theta []float64, f func(i, j int, r float64) (g floa
 	}
 }
 
-// correlations returns R, and adds the pull-back of its adjoint to dTheta unless bar is the zero matrix.
+// correlations returns R, and adds the pull-back of its adjoint to dTheta unless bar is the zero
+// matrix.
 func (c *Categorical) correlations(theta []float64, bar matrix.Dense, dTheta []float64) matrix.Dense {
 	m := len(c.order) + 1
 	r := matrix.New(m, m)

@@ -13,13 +13,15 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Input says what an input of a kernel is: a column of numbers, or one category of a categorical column.
+// Input says what an input of a kernel is: a column of numbers, or one category of a categorical
+// column.
 type Input struct {
 	Column   string
 	Category string // "" for a column of numbers
 }
 
-// Find returns the places of the inputs that belong to the named columns. A categorical column has several inputs.
+// Find returns the places of the inputs that belong to the named columns.
+// A categorical column has several inputs.
 func Find(inputs []Input, columns ...string) (at []int, err error) {
 	for i, name := range columns {
 		if slices.Contains(columns[:i], name) {
@@ -66,8 +68,8 @@ type on struct {
 	dim     int      // number of all inputs
 }
 
-// On returns the kernel k on the inputs of some columns, for points with dim inputs. at has the places of these inputs,
-// as Find returns them, and k is a kernel on len(at) inputs.
+// On returns the kernel k on the inputs of some columns, for points with dim inputs.
+// at has the places of these inputs, as Find returns them, and k is a kernel on len(at) inputs.
 func On(k Kernel, dim int, columns []string, at []int) Kernel {
 	if o, ok := k.(on); ok {
 		return on{o.Kernel, o.columns, lists.Of(o.inputs, func(t int) int { return at[t] }), dim}
@@ -117,7 +119,8 @@ func (o on) gather(x matrix.Dense) matrix.Dense {
 	return seen
 }
 
-// pull calls f with memory for the derivatives by the inputs that the kernel sees, and adds them to dA.
+// pull calls f with memory for the derivatives by the inputs that the kernel sees, and adds them to
+// dA.
 func (o on) pull(dA matrix.Dense, f func(seen matrix.Dense)) {
 	if dA.IsZero() {
 		f(matrix.Dense{})
@@ -223,7 +226,8 @@ func (o on) draw(theta []float64, _, count int, rng *rand.Rand) (features, error
 	}, err
 }
 
-// Parts returns the parts of a sum or product, in the order of their parameters, and nil for other kernels.
+// Parts returns the parts of a sum or product, in the order of their parameters, and nil for other
+// kernels.
 func Parts(k Kernel) []Kernel {
 	if o, ok := k.(on); ok {
 		k = o.Kernel

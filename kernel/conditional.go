@@ -7,13 +7,14 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Conditional is the covariance function of a Gaussian process that was conditioned on data, times a temper τ:
+// Conditional is the covariance function of a Gaussian process that was conditioned on data, times
+// a temper τ:
 //
 //	τ [k(x,x') − u(x)ᵀu(x') + w(x)ᵀw(x')],  u(x) = L⁻¹k(S,x),  w(x) = L_B⁻¹u(x)
 //
-// (see posterior.Posterior). It has no parameters, because a prior that was learnt on rows of its own is fixed before
-// other rows are seen. It is positive semidefinite: k, minus the part that the support explains, plus the part that
-// stays uncertain at the support.
+// (see posterior.Posterior). It has no parameters, because a prior that was learnt on rows of its
+// own is fixed before other rows are seen. It is positive semidefinite:
+// k, minus the part that the support explains, plus the part that stays uncertain at the support.
 type Conditional struct {
 	Kernel  Kernel
 	Theta   []float64
@@ -42,7 +43,8 @@ func (c *Conditional) whiten(u, w matrix.Dense) {
 	}
 }
 
-// gains turns u and w into rows g(x) = L⁻ᵀ(u − L_B⁻ᵀw). The derivative of the covariance by k(x',S) is then −τ g(x).
+// gains turns u and w into rows g(x) = L⁻ᵀ(u − L_B⁻ᵀw).
+// The derivative of the covariance by k(x',S) is then −τ g(x).
 // gains overwrites u and w.
 func (c *Conditional) gains(u, w matrix.Dense) {
 	if !c.CholB.IsZero() {
@@ -170,8 +172,8 @@ func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, 
 	linalg.Return(direct, through, ignored)
 }
 
-// ConditionalMean is the mean function of a Gaussian process that was conditioned on data, m(x) + k(x,S)·w. It has no
-// parameters.
+// ConditionalMean is the mean function of a Gaussian process that was conditioned on data, m(x) +
+// k(x,S)·w. It has no parameters.
 type ConditionalMean struct {
 	Mean    Mean
 	Beta    []float64

@@ -13,16 +13,17 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Function is a function drawn from GP(0, k_θ). It is a sum of random functions φ_k, each with mean zero and
-// covariance k_θ:
+// Function is a function drawn from GP(0, k_θ).
+// It is a sum of random functions φ_k, each with mean zero and covariance k_θ:
 //
 //	f(x) = F^-½ Σ_k w_k φ_k(x),  w_k ~ N(0, 1),  E φ_k(x) φ_k(x') = k_θ(x, x')
 //
-// For a stationary kernel φ_k is σ√2 cos(ω_kᵀx + b_k), a random Fourier feature (Rahimi & Recht 2007), with ω_k from
-// the kernel's spectral density. Over draws of weights and features, f has exactly the mean and covariance of the
-// Gaussian process. Its distribution is Gaussian up to an excess kurtosis of 3(κ−1)/F, with κ = E φ⁴ / (E φ²)². κ is
-// 1.5 for a stationary kernel, 3 for the linear kernel, and 1 for constant and white kernels. The κ of a product is
-// the product of its factors' κ.
+// For a stationary kernel φ_k is σ√2 cos(ω_kᵀx + b_k), a random Fourier feature (Rahimi & Recht
+// 2007), with ω_k from the kernel's spectral density.
+// Over draws of weights and features, f has exactly the mean and covariance of the Gaussian
+// process. Its distribution is Gaussian up to an excess kurtosis of 3(κ−1)/F, with κ = E φ⁴ / (E
+// φ²)². κ is 1.5 for a stationary kernel, 3 for the linear kernel, and 1 for constant and white
+// kernels. The κ of a product is the product of its factors' κ.
 type Function struct {
 	features features
 	weights  []float64 // w_k F^-½
@@ -36,9 +37,10 @@ type drawer interface {
 	draw(theta []float64, dim, count int, rng *rand.Rand) (features, error)
 }
 
-// Draw draws a function of dim inputs with count features. It serves all kernels of this package, and their sums and
-// products. It returns an error for kernels from elsewhere, and for a Conditional, from which posterior.Sample draws
-// by conditioning.
+// Draw draws a function of dim inputs with count features.
+// It serves all kernels of this package, and their sums and products.
+// It returns an error for kernels from elsewhere, and for a Conditional, from which
+// posterior.Sample draws by conditioning.
 func (at Bound) Draw(dim, count int, rng *rand.Rand) (*Function, error) {
 	k := at.Kernel
 	theta := at.Theta
@@ -72,7 +74,8 @@ func (f *Function) At(x matrix.Dense, out []float64) {
 	})
 }
 
-// cosines returns the features amplitude·cos(ω_kᵀx + b_k). The rows of omega are the ω_k, and b_k is uniform.
+// cosines returns the features amplitude·cos(ω_kᵀx + b_k).
+// The rows of omega are the ω_k, and b_k is uniform.
 func cosines(amplitude float64, omega matrix.Dense, rng *rand.Rand) features {
 	phase := lists.To(omega.Rows, func(int) float64 { return 2 * math.Pi * rng.Float64() })
 	return func(x, phi matrix.Dense) {
@@ -95,8 +98,9 @@ func normals(rows, cols int, rng *rand.Rand) matrix.Dense {
 	return m
 }
 
-// draw draws frequencies from the spectral density. It is normal for SE, and Student's t with 2ν degrees of freedom
-// for Matérn-ν (Rasmussen & Williams 2006, Eq. 4.15). The rational quadratic is a mixture of SE kernels (their Eq.
+// draw draws frequencies from the spectral density.
+// It is normal for SE, and Student's t with 2ν degrees of freedom for Matérn-ν (Rasmussen &
+// Williams 2006, Eq. 4.15). The rational quadratic is a mixture of SE kernels (their Eq.
 // 4.20), so its frequencies are normal with a precision from a gamma distribution.
 func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	logL2, shape, variance := s.unpack(theta)
@@ -121,8 +125,8 @@ func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (featur
 	return cosines(math.Sqrt(2*variance), omega, rng), nil
 }
 
-// draw maps the inputs to points on circles, on which the kernel is an SE kernel (see Periodic), and draws for that SE
-// kernel.
+// draw maps the inputs to points on circles, on which the kernel is an SE kernel (see Periodic),
+// and draws for that SE kernel.
 func (p *Periodic) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	f := cosines(math.Sqrt2*math.Exp(theta[len(theta)-1]/2), normals(count, 2*p.dim, rng), rng)
 	centre := make([]float64, p.dim)
@@ -141,8 +145,9 @@ func (Linear) draw(theta []float64, dim, count int, rng *rand.Rand) (features, e
 	}, nil
 }
 
-// draw draws random signs. The constant kernel has one sign per feature. The white kernel has one per feature and
-// place, from a stream with the coordinates as its seed, since a place has the same noise in every call.
+// draw draws random signs. The constant kernel has one sign per feature.
+// The white kernel has one per feature and place, from a stream with the coordinates as its seed,
+// since a place has the same noise in every call.
 func (c indicator) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	amplitude := math.Exp(theta[0] / 2)
 	seed := rng.Uint64()
@@ -165,7 +170,8 @@ func (c indicator) draw(theta []float64, _, count int, rng *rand.Rand) (features
 	}, nil
 }
 
-// draw adds or multiplies independent random functions of mean zero, as a sum or product does with covariances.
+// draw adds or multiplies independent random functions of mean zero, as a sum or product does with
+// covariances.
 func (c composite) draw(theta []float64, dim, count int, rng *rand.Rand) (features, error) {
 	var parts []features
 	var err error

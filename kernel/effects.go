@@ -13,8 +13,9 @@ type Part struct {
 	Theta  []float64
 }
 
-// Effects splits a kernel on dim inputs that is additive, or a sum with it, into the main effects, the pairs, and the
-// rest of the sum, which has no Kernel if nothing is left. Without an additive kernel there are no effects.
+// Effects splits a kernel on dim inputs that is additive, or a sum with it, into the main effects,
+// the pairs, and the rest of the sum, which has no Kernel if nothing is left.
+// Without an additive kernel there are no effects.
 func Effects(k Kernel, theta []float64, dim int) (effects []Part, rest Part) {
 	terms := []Part{{Kernel: k, Theta: theta}}
 	if c, ok := k.(composite); ok && !c.product {
@@ -52,7 +53,8 @@ func SumOf(parts []Part) (sum Part) {
 	return sum
 }
 
-// split returns the parts of s as additive kernels of one input, and of two inputs without main effects.
+// split returns the parts of s as additive kernels of one input, and of two inputs without main
+// effects.
 func (s *Additive) split(theta []float64, inputs []int, dim int) (parts []Part) {
 	effects, main, pairs := s.unpack(theta)
 	length := func(t int) float64 { return math.Log(effects[t].lambda) }

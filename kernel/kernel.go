@@ -1,6 +1,6 @@
-// Package kernel holds covariance functions and mean functions of Gaussian processes. They fill blocks of a
-// covariance matrix, and pull the adjoint of a block back to their parameters and inputs. The package doesn't know
-// what the blocks are used for.
+// Package kernel holds covariance functions and mean functions of Gaussian processes.
+// They fill blocks of a covariance matrix, and pull the adjoint of a block back to their parameters
+// and inputs. The package doesn't know what the blocks are used for.
 //
 // This program reads a kernel's expression and fills a covariance matrix:
 //
@@ -33,13 +33,15 @@
 //		// [0.61 2.00 2.61]
 //	}
 //
-// A Kernel value is a family of covariance functions k_θ. The parameters θ are natural logarithms and are passed with
-// every call, so any number of goroutines can use one value. Inputs are matrices with a row per point.
+// A Kernel value is a family of covariance functions k_θ.
+// The parameters θ are natural logarithms and are passed with every call, so any number of
+// goroutines can use one value. Inputs are matrices with a row per point.
 //
-// Let Ā be the adjoint of a block A, so df = Σ Ā_ij dA_ij. Pulling Ā back means adding Σ_ij Ā_ij ∂A_ij/∂θ to dθ, and
-// adding Σ_j Ā_ij ∂₁k(a_i, b_j) to row i of dA. Here ∂₁ is the derivative with respect to the first argument. The
-// formulas are from Rasmussen & Williams 2006, ch. 4, with the variance σ², the lengthscales l_i, and d² = Σ (x_i −
-// x'_i)²/l_i².
+// Let Ā be the adjoint of a block A, so df = Σ Ā_ij dA_ij.
+// Pulling Ā back means adding Σ_ij Ā_ij ∂A_ij/∂θ to dθ, and adding Σ_j Ā_ij ∂₁k(a_i, b_j) to row i
+// of dA. Here ∂₁ is the derivative with respect to the first argument.
+// The formulas are from Rasmussen & Williams 2006, ch.
+// 4, with the variance σ², the lengthscales l_i, and d² = Σ (x_i − x'_i)²/l_i².
 package kernel
 
 import (
@@ -51,15 +53,17 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Kernel is a family of covariance functions on inputs of a fixed dimension. Cov, Pull, Diag and PullDiag compute one
-// block on the calling goroutine. The methods of a Bound spread blocks over cores.
+// Kernel is a family of covariance functions on inputs of a fixed dimension.
+// Cov, Pull, Diag and PullDiag compute one block on the calling goroutine.
+// The methods of a Bound spread blocks over cores.
 type Kernel interface {
 	// Params lists the parameters in the order in which θ holds them.
 	Params() []Param
 	// Cov writes k_θ(a_i, b_j) to K (len a × len b).
 	Cov(theta []float64, a, b, k matrix.Dense)
-	// Pull adds the pull-back of an adjoint of K(A, B) to its gradient. Where k isn't differentiable in its inputs
-	// (Matérn-1/2 at coincident points), the derivative counts as 0.
+	// Pull adds the pull-back of an adjoint of K(A, B) to its gradient.
+	// Where k isn't differentiable in its inputs (Matérn-1/2 at coincident points), the derivative
+	// counts as 0.
 	Pull(theta []float64, a, b matrix.Dense, bar Adjoint)
 	// Diag writes k_θ(a_i, a_i) to k.
 	Diag(theta []float64, a matrix.Dense, k []float64)
@@ -91,17 +95,17 @@ type Bound struct {
 // At binds a kernel to parameters.
 func At(k Kernel, theta []float64) Bound { return Bound{k, theta, 0, 1} }
 
-// Part restricts TimesSymmetric, TimesSingle and PullOuter to part number part of parts. The sum over all parts is the
-// whole result.
+// Part restricts TimesSymmetric, TimesSingle and PullOuter to part number part of parts.
+// The sum over all parts is the whole result.
 func (at Bound) Part(part, parts int) Bound {
 	at.part = part
 	at.parts = parts
 	return at
 }
 
-// columns is a kernel at fixed θ and fixed points b, with everything precomputed that depends only on these. Its
-// methods take blocks of rows a and columns [j0, j1), where j0 is a multiple of tile. Any number of goroutines may
-// call them.
+// columns is a kernel at fixed θ and fixed points b, with everything precomputed that depends only
+// on these. Its methods take blocks of rows a and columns [j0, j1), where j0 is a multiple of tile.
+// Any number of goroutines may call them.
 type columns interface {
 	// cov writes k_θ(a_i, b_j) to K.
 	cov(a matrix.Dense, j0, j1 int, k matrix.Dense)
@@ -110,8 +114,8 @@ type columns interface {
 	release()
 }
 
-// columnsOf prepares the columns of any kernel. Kernels of this package have their own columns, and kernels from
-// elsewhere get a wrapper.
+// columnsOf prepares the columns of any kernel.
+// Kernels of this package have their own columns, and kernels from elsewhere get a wrapper.
 func columnsOf(k Kernel, theta []float64, b matrix.Dense) columns {
 	if b.Rows == 0 {
 		return noColumns{}
@@ -161,8 +165,8 @@ func pullOnce(k Kernel, theta []float64, a, b matrix.Dense, bar Adjoint) {
 	c.release()
 }
 
-// Fixed is a kernel at fixed parameters and fixed points, with everything computed that depends on these alone. Any
-// number of goroutines may use it.
+// Fixed is a kernel at fixed parameters and fixed points, with everything computed that depends on
+// these alone. Any number of goroutines may use it.
 type Fixed struct {
 	columns columns
 	points  int
@@ -179,8 +183,8 @@ func (f Fixed) Cov(a, k matrix.Dense) { f.columns.cov(a, 0, f.points, k) }
 // Columns does what Cov does, for the points [j0, j1). j0 is a multiple of 64.
 func (f Fixed) Columns(a matrix.Dense, j0, j1 int, k matrix.Dense) { f.columns.cov(a, j0, j1, k) }
 
-// A task takes tile rows, and tileCols columns at a time. The parts of a composite kernel (256 KB each) then stay in
-// the second cache level.
+// A task takes tile rows, and tileCols columns at a time.
+// The parts of a composite kernel (256 KB each) then stay in the second cache level.
 const (
 	tile     = 64
 	tileCols = 512
@@ -231,8 +235,8 @@ func (at Bound) FillTriangle(a, dst matrix.Dense) {
 	c.release()
 }
 
-// lowerTile is the number of rows of a tile of FillLower. A tile reaches as far as its last row. With 16 rows, 128 to
-// 512 points take .9 of the time that they take with 64.
+// lowerTile is the number of rows of a tile of FillLower. A tile reaches as far as its last row.
+// With 16 rows, 128 to 512 points take .9 of the time that they take with 64.
 const lowerTile = 16
 
 // FillLower writes the lower triangle of K(A, A), on the calling goroutine.
@@ -261,8 +265,9 @@ func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
 	c.release()
 }
 
-// PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each pair of rows is visited once. Only bar's
-// lower triangle counts, and PullSymmetric may change the other.
+// PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta.
+// Each pair of rows is visited once. Only bar's lower triangle counts, and PullSymmetric may change
+// the other.
 func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c := columnsOf(at.Kernel, at.Theta, a)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {

@@ -19,8 +19,8 @@ func Split(list string) (all []string) {
 	}
 }
 
-// until returns the text before the first comma outside quotes and parentheses, and the rest from this comma on. If
-// closing is set, a parenthesis that closes none of the text also ends it.
+// until returns the text before the first comma outside quotes and parentheses, and the rest from
+// this comma on. If closing is set, a parenthesis that closes none of the text also ends it.
 func until(text string, closing bool) (before, rest string) {
 	depth := 0
 	quoted := false

@@ -6,22 +6,25 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Pair is a covariance function as one function of two points. It returns k_θ(a, b). Unless dTheta is nil, it adds
-// bar times the derivatives of k_θ(a, b) by θ to dTheta, and bar times the derivatives by a to dA unless dA is nil.
+// Pair is a covariance function as one function of two points. It returns k_θ(a, b).
+// Unless dTheta is nil, it adds bar times the derivatives of k_θ(a, b) by θ to dTheta, and bar
+// times the derivatives by a to dA unless dA is nil.
 type Pair func(theta, a, b []float64, bar float64, dTheta, dA []float64) float64
 
-// RegisterPair registers a kernel of one function by a name, as Register does. params lists its parameters for dim
-// inputs. Such a kernel is computed pair by pair, which is slower than a kernel with its own Cov and Pull.
+// RegisterPair registers a kernel of one function by a name, as Register does.
+// params lists its parameters for dim inputs.
+// Such a kernel is computed pair by pair, which is slower than a kernel with its own Cov and Pull.
 func RegisterPair(name string, params func(dim int) []Param, k Pair) {
 	Register(name, func(dim int, _ bool) (Kernel, error) { return pairwise{name, params(dim), k}, nil })
 }
 
-// differenceStep is about the cube root of float64's precision. Rounding and truncation errors of a central
-// difference are then of the same size.
+// differenceStep is about the cube root of float64's precision.
+// Rounding and truncation errors of a central difference are then of the same size.
 const differenceStep = 6e-6
 
-// Differences makes a Pair from a covariance function without derivatives. It takes the derivatives by central
-// differences, which is enough for trying a kernel out. A derivative costs two evaluations and has about nine digits.
+// Differences makes a Pair from a covariance function without derivatives.
+// It takes the derivatives by central differences, which is enough for trying a kernel out.
+// A derivative costs two evaluations and has about nine digits.
 func Differences(k func(theta, a, b []float64) float64) Pair {
 	return func(theta, a, b []float64, bar float64, dTheta, dA []float64) float64 {
 		if dTheta != nil {

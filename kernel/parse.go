@@ -5,13 +5,15 @@ import (
 	"strings"
 )
 
-// Parse reads a kernel expression for dim inputs: names joined by + and *, with the usual precedence and parentheses,
-// for example "se+linear" or "(se+white)*periodic". If ard is set, every kernel with lengthscales has one per input.
+// Parse reads a kernel expression for dim inputs:
+// names joined by + and *, with the usual precedence and parentheses, for example "se+linear" or
+// "(se+white)*periodic". If ard is set, every kernel with lengthscales has one per input.
 // Parentheses may be nested 15 deep, and an expression may have 500 kernels.
 //
-// A name may be followed by the columns whose inputs the kernel sees, as in "se(x1, x2)*periodic(hour)". inputs then
-// says what each input is. A column's name with a comma, a parenthesis, a quote or blanks at its ends is written in
-// double quotes, and a double quote in it twice.
+// A name may be followed by the columns whose inputs the kernel sees, as in "se(x1,
+// x2)*periodic(hour)". inputs then says what each input is.
+// A column's name with a comma, a parenthesis, a quote or blanks at its ends is written in double
+// quotes, and a double quote in it twice.
 func Parse(expr string, dim int, ard bool, inputs ...Input) (Kernel, error) {
 	return parser{expr: expr, dim: dim, ard: ard, inputs: inputs}.parse()
 }

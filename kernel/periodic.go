@@ -10,8 +10,8 @@ import (
 
 // Periodic is σ² exp(−2 Σ_i sin²(π(x_i−x'_i)/p)/l_i²). Parameters: ln l²(s), ln p, ln σ².
 //
-// With φ(x) = (cos 2πx/p, sin 2πx/p) it is the squared exponential of φ, since |φ(x)−φ(x')|² = 4 sin²(π(x−x')/p) for
-// each input. Blocks are computed in this form.
+// With φ(x) = (cos 2πx/p, sin 2πx/p) it is the squared exponential of φ, since |φ(x)−φ(x')|² = 4
+// sin²(π(x−x')/p) for each input. Blocks are computed in this form.
 type Periodic struct {
 	dim int
 	ard bool
@@ -65,11 +65,13 @@ func (p *Periodic) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 // periodicColumns is the kernel at fixed θ and fixed points b.
 type periodicColumns struct {
 	*Periodic
-	theta  []float64
-	origin []float64 // origin of the phases: b's first point, so that rows of a don't affect one another
-	wave   wave      // the wave of the points b
+	theta []float64
+	// origin of the phases: b's first point, so that rows of a don't affect one another
+	origin []float64
+	wave   wave // the wave of the points b
 	points radial.Points
-	unit   matrix.Dense // zeros and √½: the embedding is already centred and scaled, except for SE's u
+	// zeros and √½: the embedding is already centred and scaled, except for SE's u
+	unit matrix.Dense
 }
 
 func (p *Periodic) against(theta []float64, b matrix.Dense) columns {
@@ -105,8 +107,9 @@ func (c *periodicColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	w.release()
 }
 
-// pull implements Periodic's Pull. Let Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and W = K̄ ∘ ∂K/∂(d²). Then ∂d²/∂ln
-// l_t² = −2(1−cos Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t², and ∂d²/∂x_t = (2π/p) 2 sin Δ_t/l_t².
+// pull implements Periodic's Pull. Let Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and W = K̄ ∘
+// ∂K/∂(d²). Then ∂d²/∂ln l_t² = −2(1−cos Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t², and ∂d²/∂x_t
+// = (2π/p) 2 sin Δ_t/l_t².
 func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	theta := c.theta
 	nl := len(theta) - 2
@@ -123,8 +126,8 @@ func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 		}
 	})
 	dTheta[nl+1] += variance * radial.Total(kSums[:])
-	// W times (cos, sin) and times phase·(cos, sin) of b gives all sums, because cos Δ = cos α cos β + sin α sin β
-	// and sin Δ = sin α cos β − cos α sin β.
+	// W times (cos, sin) and times phase·(cos, sin) of b gives all sums, because cos Δ = cos α cos
+	// β + sin α sin β and sin Δ = sin α cos β − cos α sin β.
 	d := c.dim
 	eb := linalg.Borrow(j1-j0, 4*d)
 	for j := range eb.Rows {

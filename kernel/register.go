@@ -42,7 +42,8 @@ func levels(name string) func(inputs []Input, order []string) (*Categorical, err
 	return f.levels
 }
 
-// placed returns a named kernel on columns. Kernels of categories take one column, and perhaps its categories.
+// placed returns a named kernel on columns. Kernels of categories take one column, and perhaps its
+// categories.
 func placed(name string, columns []string, dim int, ard bool, inputs []Input) (Kernel, error) {
 	of := columns
 	make := levels(name)
@@ -65,8 +66,8 @@ func placed(name string, columns []string, dim int, ard bool, inputs []Input) (K
 	return On(k, dim, columns, at), nil
 }
 
-// always and plain turn a function that makes a kernel, and can't fail, into one that also returns an error. The
-// function that plain takes doesn't depend on the inputs.
+// always and plain turn a function that makes a kernel, and can't fail, into one that also returns
+// an error. The function that plain takes doesn't depend on the inputs.
 func always[K Kernel](make func(dim int, ard bool) K) func(int, bool) (Kernel, error) {
 	return func(dim int, ard bool) (Kernel, error) { return make(dim, ard), nil }
 }
@@ -93,12 +94,15 @@ func named(name string, dim int, ard bool) (Kernel, error) {
 		"\"se*periodic\"%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }
 
-// Register makes a kernel known by a name: in expressions, parameter files and model files, and so to every method.
-// make returns the kernel for dim inputs, with one lengthscale per input if ard is set and the kernel has
-// lengthscales. make's error says which inputs the kernel doesn't serve. Call Register from an init function.
+// Register makes a kernel known by a name: in expressions, parameter files and model files, and so
+// to every method.
+// make returns the kernel for dim inputs, with one lengthscale per input if ard is set and the
+// kernel has lengthscales. make's error says which inputs the kernel doesn't serve.
+// Call Register from an init function.
 //
-// The kernel's Spec must be the result of SpecOf, from which Build makes the same kernel again. Register panics if the
-// name is taken or can't stand in an expression, and if Build doesn't make the same kernel from the Spec.
+// The kernel's Spec must be the result of SpecOf, from which Build makes the same kernel again.
+// Register panics if the name is taken or can't stand in an expression, and if Build doesn't make
+// the same kernel from the Spec.
 func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
 	if name == "" || strings.ContainsAny(name, "+*() \",") {
 		panic(fmt.Sprintf("kernel: %q can't be a kernel's name", name))
@@ -119,7 +123,8 @@ func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
 // checkSpec panics unless Build returns a kernel's parameters from the kernel's Spec.
 func checkSpec(k Kernel, dim int) {
 	params := k.Params()
-	theta := lists.To(len(params), func(i int) float64 { return float64(i+1) / 8 }) // all values differ
+	// all values differ
+	theta := lists.To(len(params), func(i int) float64 { return float64(i+1) / 8 })
 	s := k.Spec(theta)
 	_, back, err := s.Build(dim)
 	if err != nil {
@@ -134,8 +139,9 @@ func checkSpec(k Kernel, dim int) {
 	}
 }
 
-// Build returns the kernel and the parameters θ that a Spec describes, for dim inputs. A Spec with columns needs the
-// inputs. Build returns an error for a Spec that is nested more than 32 deep, or has more than 1000 kernels.
+// Build returns the kernel and the parameters θ that a Spec describes, for dim inputs.
+// A Spec with columns needs the inputs. Build returns an error for a Spec that is nested more than
+// 32 deep, or has more than 1000 kernels.
 func (s Spec) Build(dim int, inputs ...Input) (Kernel, []float64, error) {
 	if err := s.checkSize(); err != nil {
 		return nil, nil, err
@@ -199,7 +205,8 @@ func (s Spec) read(k Kernel, dim int) ([]float64, error) {
 				return nil, s.lengthscales(dim)
 			}
 			name = fmt.Sprintf("lengthscales[%d]", len(s.Lengthscales)-len(left.Lengthscales))
-			v = left.Lengthscales[0] * math.Abs(left.Lengthscales[0]) // a negative lengthscale stays negative
+			// a negative lengthscale stays negative
+			v = left.Lengthscales[0] * math.Abs(left.Lengthscales[0])
 			left.Lengthscales = left.Lengthscales[1:]
 		} else if field := left.field(p.Kind); field != nil {
 			v = *field
@@ -228,7 +235,8 @@ func (s Spec) read(k Kernel, dim int) ([]float64, error) {
 	return theta, nil
 }
 
-// kernel returns the kernel that the Spec names, with ARD if its parameters are those of the ARD form.
+// kernel returns the kernel that the Spec names, with ARD if its parameters are those of the ARD
+// form.
 func (s Spec) kernel(dim int) (Kernel, error) {
 	if len(s.Parameters) > 0 && len(s.Lengthscales) == 0 {
 		k, err := named(s.Name, dim, true)
@@ -236,7 +244,8 @@ func (s Spec) kernel(dim int) (Kernel, error) {
 			return k, err
 		}
 		like := SpecOf(s.Name, k.Params(), make([]float64, len(k.Params())))
-		if maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true }) { // compares names
+		// compares names
+		if maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true }) {
 			return k, nil
 		}
 	}

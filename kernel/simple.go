@@ -65,8 +65,8 @@ var _ Kernel = indicator{}
 // ConstantKernel returns the kernel that is σ² everywhere. Parameter: ln σ².
 func ConstantKernel() Kernel { return indicator{} }
 
-// White returns the kernel that is σ² if x = x' by value, else 0. Two rows with the same inputs share their white
-// noise. Parameter: ln σ².
+// White returns the kernel that is σ² if x = x' by value, else 0.
+// Two rows with the same inputs share their white noise. Parameter: ln σ².
 func White() Kernel { return indicator{white: true} }
 
 func (c indicator) Params() []Param { return varianceOnly }

@@ -26,8 +26,8 @@ const (
 	Relative    Kind = "relative" // a factor, about 1 unless rows say otherwise
 )
 
-// Param describes one parameter. A kernel's parameters are natural logarithms. A mean function's parameters
-// (Constant, Slope) are plain numbers.
+// Param describes one parameter. A kernel's parameters are natural logarithms.
+// A mean function's parameters (Constant, Slope) are plain numbers.
 type Param struct {
 	Name string // unique within a kernel, for example "log_lengthscale2[3]"
 	Kind Kind   // "" where none of the above fits
@@ -37,7 +37,8 @@ type Param struct {
 	Among int // a lengthscale of this many inputs together; 0: of all inputs
 }
 
-// Distant returns about the squared distance of two points among d standardised inputs, as a lengthscale sees it.
+// Distant returns about the squared distance of two points among d standardised inputs, as a
+// lengthscale sees it.
 func (p Param) Distant(d int) float64 {
 	if p.Alone {
 		return 1
@@ -48,19 +49,22 @@ func (p Param) Distant(d int) float64 {
 // Label names the parameter whose logarithm θ holds: "weight[2]" for "log_weight[2]".
 func (p Param) Label() string { return strings.TrimPrefix(p.Name, "log_") }
 
-// Spec is a kernel and its parameters as people write them: variances and lengthscales themselves, not logarithms. A
-// single lengthscale is for all inputs.
+// Spec is a kernel and its parameters as people write them:
+// variances and lengthscales themselves, not logarithms. A single lengthscale is for all inputs.
 type Spec struct {
-	Name         string             `json:"name"` // with the columns that the kernel sees, as in "se(x1, x2)"
-	Variance     float64            `json:"variance,omitempty"`
-	Lengthscales []float64          `json:"lengthscales,omitempty"`
-	Shape        float64            `json:"shape,omitempty"`
-	Period       float64            `json:"period,omitempty"`
-	Parameters   map[string]float64 `json:"parameters,omitempty"` // parameters of other kinds, by Param.Label
-	Parts        []Spec             `json:"parts,omitempty"`
+	// with the columns that the kernel sees, as in "se(x1, x2)"
+	Name         string    `json:"name"`
+	Variance     float64   `json:"variance,omitempty"`
+	Lengthscales []float64 `json:"lengthscales,omitempty"`
+	Shape        float64   `json:"shape,omitempty"`
+	Period       float64   `json:"period,omitempty"`
+	// parameters of other kinds, by Param.Label
+	Parameters map[string]float64 `json:"parameters,omitempty"`
+	Parts      []Spec             `json:"parts,omitempty"`
 }
 
-// A kernel is nested at most maxDepth deep, and made of at most maxParts kernels, with sums and products counted.
+// A kernel is nested at most maxDepth deep, and made of at most maxParts kernels, with sums and
+// products counted.
 // People write less, and a file or an expression from elsewhere can't take all of a program's time.
 const (
 	maxDepth = 32
@@ -93,7 +97,8 @@ var (
 	errParts = fmt.Errorf("it is made of more than %d kernels", maxParts)
 )
 
-// field returns where a Spec holds its one parameter of this kind, and nil if it may hold several of this kind.
+// field returns where a Spec holds its one parameter of this kind, and nil if it may hold several
+// of this kind.
 func (s *Spec) field(kind Kind) *float64 {
 	switch kind {
 	case Variance:
@@ -106,9 +111,10 @@ func (s *Spec) field(kind Kind) *float64 {
 	return nil
 }
 
-// SpecOf returns the Spec of a kernel with this name and these parameters at θ. The kernel is no sum or product. The
-// kind of a parameter says where it stands: lengthscales in a list, variance, shape and period in fields of their
-// own, and parameters of kind "" by their labels.
+// SpecOf returns the Spec of a kernel with this name and these parameters at θ.
+// The kernel is no sum or product. The kind of a parameter says where it stands:
+// lengthscales in a list, variance, shape and period in fields of their own, and parameters of kind
+// "" by their labels.
 func SpecOf(name string, params []Param, theta []float64) Spec {
 	s := Spec{Name: name}
 	for i, p := range params {
@@ -140,7 +146,8 @@ func (s Spec) Expression() string {
 	return strings.Join(texts, map[string]string{"sum": "+", "product": "*"}[s.Name])
 }
 
-// Columns returns the kernel's name without its columns, and the columns that it sees, or nil if it sees all inputs.
+// Columns returns the kernel's name without its columns, and the columns that it sees, or nil if it
+// sees all inputs.
 func (s Spec) Columns() (name string, columns []string, err error) {
 	name, list, some := strings.Cut(s.Name, "(")
 	if some {
@@ -158,7 +165,8 @@ func SameKernel(a, b string) bool {
 	return err == nil && wrong == nil && name == other && slices.Equal(columns, others)
 }
 
-// mostSaid is the most parameters without a field of their own that String lists. The kernel steps has hundreds.
+// mostSaid is the most parameters without a field of their own that String lists.
+// The kernel steps has hundreds.
 const mostSaid = 12
 
 // String returns the specification in words: "se (variance 1, lengthscales 0.5 2)".

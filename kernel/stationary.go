@@ -8,9 +8,10 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Stationary is σ² k(d²) with d² = Σ (x_i − x'_i)²/l_i²: the squared exponential, the Matérn kernels and the rational
-// quadratic. It has one lengthscale for all inputs, or one per input (ARD). Parameters: ln l²(s), ln a (rational
-// quadratic), ln σ².
+// Stationary is σ² k(d²) with d² = Σ (x_i − x'_i)²/l_i²:
+// the squared exponential, the Matérn kernels and the rational quadratic.
+// It has one lengthscale for all inputs, or one per input (ARD). Parameters:
+// ln l²(s), ln a (rational quadratic), ln σ².
 type Stationary struct {
 	name    string
 	dim     int
@@ -123,8 +124,9 @@ func (s *Stationary) against(theta []float64, b matrix.Dense) columns {
 
 // frame sets the centre and the scales for packing points, from b.
 func (s *Stationary) frame(logL2 []float64, shape float64, b matrix.Dense, centre, inverse []float64) {
-	// The centre changes no distance, but divisions by the lengthscales lose fewer digits near the origin. The centre
-	// comes from b, the model's own points. So the covariances of a row of a don't depend on the other rows.
+	// The centre changes no distance, but divisions by the lengthscales lose fewer digits near the
+	// origin. The centre comes from b, the model's own points.
+	// So the covariances of a row of a don't depend on the other rows.
 	clear(centre)
 	for i := range b.Rows {
 		linalg.Axpy(1/float64(b.Rows), b.Row(i), centre)
@@ -147,8 +149,8 @@ func (p *against) release() {
 	linalg.Return(p.scratch)
 }
 
-// strips computes squared distances strip by strip. It calls f for the rows [i0, i1) of a strip and n columns. j is
-// the first column, counted from j0.
+// strips computes squared distances strip by strip. It calls f for the rows [i0, i1) of a strip and
+// n columns. j is the first column, counted from j0.
 func strips(a, b radial.Points, j0, j1 int, f func(i0, i1, j, n int, u matrix.Dense)) {
 	block := b.Block()
 	u := linalg.Borrow(radial.Group, block)
@@ -172,12 +174,14 @@ func (p *against) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	left.Release()
 }
 
-// pull implements Stationary's Pull. Let W = K̄ ∘ G and G = ∂K/∂u, and let inputs be multiplied by c/l_i. Then u is
-// their squared distance, ∂K/∂ln l_i² = −G (x_i−x'_i)², and ∂K/∂x_i = 2G (x_i−x'_i) c/l_i.
+// pull implements Stationary's Pull. Let W = K̄ ∘ G and G = ∂K/∂u, and let inputs be multiplied by
+// c/l_i. Then u is their squared distance, ∂K/∂ln l_i² = −G (x_i−x'_i)², and ∂K/∂x_i = 2G
+// (x_i−x'_i) c/l_i.
 func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	dim := a.Cols
 	padded := (dim + 3) / 4 * 4
-	lanes := linalg.Borrow(2, padded*radial.Lanes) // second moments: row 0 for all rows, row 1 for one row
+	// second moments: row 0 for all rows, row 1 for one row
+	lanes := linalg.Borrow(2, padded*radial.Lanes)
 	lanes.Zero()
 	var sums radial.Sums
 	left := radial.Left(a, p.centre, p.inverse)
@@ -204,7 +208,8 @@ func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []fl
 	linalg.Return(lanes)
 }
 
-// addSums adds the sums of a pull-back to dTheta. Under ARD these include the second moments by input.
+// addSums adds the sums of a pull-back to dTheta.
+// Under ARD these include the second moments by input.
 func (s *Stationary) addSums(variance float64, second []float64, sums *radial.Sums, dTheta []float64) {
 	lengths := 1
 	if s.ard {

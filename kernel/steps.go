@@ -12,12 +12,15 @@ import (
 //
 //	k(x, x') = σ² exp(−Σ_i |w_i(x_i) − w_i(x'_i)|),  w_i(v) = Σ_b s_ib (v's part of bin b)/l_i
 //
-// With w_i(v) = v/l_i it is that of trees cut at random places (Balog et al., "The Mondrian Kernel", 2016).
-// Each w_i rises and is linear in every bin, so that training finds the places where the function steps. There w_i is
-// steep. The bins are [−2, −1.75] to [1.75, 2] on inputs of standard deviation 1, and the outer ones have no end.
+// With w_i(v) = v/l_i it is that of trees cut at random places (Balog et al., "The Mondrian
+// Kernel", 2016).
+// Each w_i rises and is linear in every bin, so that training finds the places where the function
+// steps. There w_i is steep. The bins are [−2, −1.75] to [1.75, 2] on inputs of standard deviation
+// 1, and the outer ones have no end.
 // Parameters: ln l²(s), the logarithms of s_ib by input, and ln σ².
 //
-// On drawn step functions 8 bins have an RMSE up to 3 % above 16 bins', and 32 take twice the time for 1.5 %.
+// On drawn step functions 8 bins have an RMSE up to 3 % above 16 bins', and 32 take twice the time
+// for 1.5 %.
 type Steps struct {
 	dim int
 	ard bool
@@ -52,7 +55,8 @@ func (s *Steps) lengths() int {
 
 func (s *Steps) Spec(theta []float64) Spec { return SpecOf("steps", s.Params(), theta) }
 
-// part returns v's part of bin b: how far v is into the bin, from the bin's end that is nearer to 0.
+// part returns v's part of bin b: how far v is into the bin, from the bin's end that is nearer to
+// 0.
 func part(v float64, b int) float64 {
 	from := binWidth * float64(b-bins/2)
 	to := binWidth * float64(b+1-bins/2)
@@ -69,7 +73,8 @@ func part(v float64, b int) float64 {
 	return v - zero
 }
 
-// reach returns the bins that v crosses on its way from the middle, which are from … to−1. v has no part in other bins.
+// reach returns the bins that v crosses on its way from the middle, which are from … to−1.
+// v has no part in other bins.
 func reach(v float64) (from, to int) {
 	b := binOf(v)
 	return min(b, bins/2), max(b+1, bins/2)

@@ -8,11 +8,11 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Products with a covariance matrix that is never stored. Each tile of the matrix is computed, used while it is in
-// cache, and dropped.
+// Products with a covariance matrix that is never stored.
+// Each tile of the matrix is computed, used while it is in cache, and dropped.
 
-// timesCols is the number of columns of a tile, which has tile rows. Its memory has 8 columns more, so that its rows
-// don't compete for the same cache lines.
+// timesCols is the number of columns of a tile, which has tile rows.
+// Its memory has 8 columns more, so that its rows don't compete for the same cache lines.
 const timesCols = 256
 
 // Times sets out ← K(A, B) V.
@@ -33,8 +33,8 @@ func (at Bound) Times(a, b, v, out matrix.Dense) {
 	})
 }
 
-// timesTile adds K(a_I, b_J) V_J to the rows I = [i0, i1) of out, with J = [j0, j1). If both is set, it also adds the
-// transposed block times V_I to the rows J.
+// timesTile adds K(a_I, b_J) V_J to the rows I = [i0, i1) of out, with J = [j0, j1).
+// If both is set, it also adds the transposed block times V_I to the rows J.
 func timesTile(c columns, a matrix.Dense, i0, i1, j0, j1 int, v, out matrix.Dense, both bool) {
 	memory := linalg.Borrow(tile, timesCols+8)
 	for j := j0; j < j1; j += timesCols {
@@ -58,8 +58,8 @@ func timesTile(c columns, a matrix.Dense, i0, i1, j0, j1 int, v, out matrix.Dens
 	linalg.Return(memory)
 }
 
-// whole calls f with a zeroed out. A single column has no gaps in memory, and several columns are padded to whole
-// vectors.
+// whole calls f with a zeroed out. A single column has no gaps in memory, and several columns are
+// padded to whole vectors.
 func whole(v, out matrix.Dense, f func(v, out matrix.Dense)) {
 	w := radial.Width()
 	if v.Cols == 1 {
@@ -84,12 +84,13 @@ func whole(v, out matrix.Dense, f func(v, out matrix.Dense)) {
 // party is the number of rows that TimesSymmetric treats together.
 const party = 512
 
-// TimesSymmetric sets out ← K(A, A) V. It visits each pair of rows once. The result doesn't depend on the number of
-// cores.
+// TimesSymmetric sets out ← K(A, A) V. It visits each pair of rows once.
+// The result doesn't depend on the number of cores.
 //
-// The rows are cut into parties, which have party rows each. Any two parties meet once, in rounds like those of a chess
-// tournament, in which each party plays one game. Games of a round touch different rows of out, so they may run at the
-// same time. A round begins when the previous round has ended.
+// The rows are cut into parties, which have party rows each.
+// Any two parties meet once, in rounds like those of a chess tournament, in which each party plays
+// one game. Games of a round touch different rows of out, so they may run at the same time.
+// A round begins when the previous round has ended.
 func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
@@ -108,8 +109,8 @@ func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	})
 }
 
-// tournament calls game for every party with itself and for every two parties, as far as these games belong to the
-// part.
+// tournament calls game for every party with itself and for every two parties, as far as these
+// games belong to the part.
 func tournament(n, part, parts int, game func(p, q int)) {
 	parties := (n + party - 1) / party
 	linalg.Parallel(parties, func(p int) {
@@ -145,8 +146,9 @@ func HasSingle(k Kernel) bool {
 	return ok
 }
 
-// TimesSingle does the work of TimesSymmetric in float32, for a kernel that HasSingle. The result has about six digits,
-// and takes half the time. The sums over pairs of parties are in float64.
+// TimesSingle does the work of TimesSymmetric in float32, for a kernel that HasSingle.
+// The result has about six digits, and takes half the time.
+// The sums over pairs of parties are in float64.
 func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 	k := at.Kernel
 	theta := at.Theta
@@ -192,8 +194,8 @@ func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 	})
 }
 
-// PullOuter adds the pull-back of the symmetric adjoint H diag(w) Hᵀ of K(A, A) to dTheta. H has a row per point. The
-// adjoint is computed tile by tile and never stored.
+// PullOuter adds the pull-back of the symmetric adjoint H diag(w) Hᵀ of K(A, A) to dTheta.
+// H has a row per point. The adjoint is computed tile by tile and never stored.
 func (at Bound) PullOuter(a, h matrix.Dense, w, dTheta []float64) {
 	weighted := linalg.Borrow(h.Rows, h.Cols)
 	for i := range h.Rows {

@@ -1,6 +1,7 @@
-// Package matrix holds the dense matrix that carries inputs, covariances and adjoints, so that other modules can
-// write kernels, means and objectives. It has only the access to elements that these need. Factorisations and
-// products are elsewhere (gonum's mat reads Data and Stride as they are).
+// Package matrix holds the dense matrix that carries inputs, covariances and adjoints, so that
+// other modules can write kernels, means and objectives.
+// It has only the access to elements that these need.
+// Factorisations and products are elsewhere (gonum's mat reads Data and Stride as they are).
 //
 // This program changes part of a matrix through a view, and reads it with gonum:
 //
@@ -38,12 +39,14 @@ type Dense struct {
 	Rows, Cols, Stride int
 	Data               []float64
 
-	ctx  context.Context // work on the matrix ends when this context ends; nil: it never ends early
-	file *disk.Scratch   // holds Data, and keeps it while a matrix or a view of it is reachable; nil: Data is in memory
+	ctx context.Context // work on the matrix ends when this context ends; nil: it never ends early
+	// holds Data, and keeps it while a matrix or a view of it is reachable; nil: Data is in memory
+	file *disk.Scratch
 }
 
-// End is the panic of work that can't go on: a matrix needs too much memory, or a context has ended. So nobody gets
-// half-done results. A function that returns an error defers [Ended], as all exported functions of krigo do.
+// End is the panic of work that can't go on: a matrix needs too much memory, or a context has
+// ended. So nobody gets half-done results. A function that returns an error defers [Ended], as all
+// exported functions of krigo do.
 type End struct{ Err error }
 
 // Ended turns the panic of an [End] into the error of the function that defers it.
@@ -57,7 +60,8 @@ func Ended(err *error) {
 	}
 }
 
-// Ask panics with an [End] if package memory doesn't allow a matrix of this size. Every matrix asks here.
+// Ask panics with an [End] if package memory doesn't allow a matrix of this size.
+// Every matrix asks here.
 func Ask(rows, cols int) {
 	if bytes := 8 * float64(rows) * float64(cols); bytes > float64(memory.Limit()) {
 		panic(End{memory.Afford(fmt.Sprintf("a %d×%d matrix", rows, cols), bytes)})
@@ -70,13 +74,15 @@ func New(rows, cols int) Dense {
 	return Dense{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }
 
-// inMemory is the share of memory.Limit that a matrix of Large may take in memory. A nearest-neighbour model holds two
-// such matrices of about the same size, and a third while a tree is built.
+// inMemory is the share of memory.Limit that a matrix of Large may take in memory.
+// A nearest-neighbour model holds two such matrices of about the same size, and a third while a
+// tree is built.
 const inMemory = 1. / 8
 
-// Large returns a matrix of zeros for rows of a table. If the matrix would take much of the memory that the process may
-// use, it lies in a temporary file without a name, where the system can map files. The numbers that are computed from
-// it are the same.
+// Large returns a matrix of zeros for rows of a table.
+// If the matrix would take much of the memory that the process may use, it lies in a temporary file
+// without a name, where the system can map files.
+// The numbers that are computed from it are the same.
 func Large(rows, cols int) Dense {
 	if bytes := 8 * float64(rows) * float64(cols); bytes > inMemory*float64(memory.Limit()) {
 		switch file, err := disk.NewScratch(rows * cols); {
@@ -89,16 +95,17 @@ func Large(rows, cols int) Dense {
 	return New(rows, cols)
 }
 
-// Release removes the file of a matrix of Large before the garbage collector does. The matrix and its views must not be
-// used afterwards.
+// Release removes the file of a matrix of Large before the garbage collector does.
+// The matrix and its views must not be used afterwards.
 func (m Dense) Release() {
 	if m.file != nil {
 		m.file.Release()
 	}
 }
 
-// Until returns m for work that ends with a context. Views of m have the context too. After the context has ended,
-// covariances of m's rows, products and factorisations panic with an [End] within a block.
+// Until returns m for work that ends with a context. Views of m have the context too.
+// After the context has ended, covariances of m's rows, products and factorisations panic with an
+// [End] within a block.
 func (m Dense) Until(ctx context.Context) Dense {
 	m.ctx = ctx
 	return m

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// machine returns the machine's memory, or the memory of the process's control group if that is less. Linux gives the
-// two numbers in files under root. It returns 0 if no file does.
+// machine returns the machine's memory, or the memory of the process's control group if that is
+// less. Linux gives the two numbers in files under root. It returns 0 if no file does.
 func machine(root string) (total int64) {
 	take := func(bytes int64) {
 		if bytes > 0 && (total == 0 || bytes < total) {
@@ -36,11 +36,12 @@ func machine(root string) (total int64) {
 			folder = "sys/fs/cgroup/memory"
 			file = "memory.limit_in_bytes"
 		}
-		// The groups that contain a group limit it too. In a container the path may be the host's, and only the root
-		// exists.
+		// The groups that contain a group limit it too.
+		// In a container the path may be the host's, and only the root exists.
 		for group := path.Clean("/" + f[2]); ; group = path.Dir(group) {
 			for _, text := range lines(root, folder+group+"/"+file) {
-				bytes, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64) // "max" where there is none
+				// "max" where there is none
+				bytes, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 				take(bytes)
 			}
 			if group == "/" {

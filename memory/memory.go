@@ -1,5 +1,6 @@
-// Package memory limits how much memory reading a file, or the matrices of a fit, may take. So a table that is too
-// large, or made to do harm, ends in an error that names it, and the system doesn't kill the process.
+// Package memory limits how much memory reading a file, or the matrices of a fit, may take.
+// So a table that is too large, or made to do harm, ends in an error that names it, and the system
+// doesn't kill the process.
 //
 // This program sets a limit, and is refused what exceeds it:
 //
@@ -25,8 +26,8 @@
 //		// the matrix is too large for 477 MiB
 //	}
 //
-// It doesn't count everything that a program allocates. Code that is about to allocate much because of what a file
-// says asks [Afford] first.
+// It doesn't count everything that a program allocates.
+// Code that is about to allocate much because of what a file says asks [Afford] first.
 package memory
 
 import (
@@ -44,8 +45,9 @@ import (
 // limit is the limit that SetLimit set, or 0 for the default.
 var limit atomic.Int64
 
-// SetLimit sets how many bytes the whole process may take. 0, the default, means half of the machine's memory, or
-// half of what its container may use if that is less.
+// SetLimit sets how many bytes the whole process may take.
+// 0, the default, means half of the machine's memory, or half of what its container may use if that
+// is less.
 func SetLimit(bytes int64) { limit.Store(max(bytes, 0)) }
 
 // Limit returns how many bytes the process may take.
@@ -78,7 +80,8 @@ func (e *Error) Error() string {
 		Text(e.Need), Text(float64(e.Limit)))
 }
 
-// Afford returns an [Error] if bytes is more than the limit. bytes is a float64, so that no product wraps around.
+// Afford returns an [Error] if bytes is more than the limit.
+// bytes is a float64, so that no product wraps around.
 func Afford(what string, bytes float64) error {
 	if limit := Limit(); bytes > float64(limit) {
 		return &Error{what, bytes, limit}
@@ -86,8 +89,8 @@ func Afford(what string, bytes float64) error {
 	return nil
 }
 
-// ReadFile reads a whole file. The result takes times bytes of memory for each byte of the file. ReadFile stops at
-// the limit, so a file without an end, such as a device, is an error.
+// ReadFile reads a whole file. The result takes times bytes of memory for each byte of the file.
+// ReadFile stops at the limit, so a file without an end, such as a device, is an error.
 func ReadFile(path string, times float64) ([]byte, error) {
 	f, err := disk.Open(path)
 	if err != nil {

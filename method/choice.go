@@ -16,10 +16,11 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Choice is a method's name, or "" if it isn't known yet, with the settings that a user asks for. The methods' structs
-// say what settings mean, which values they take, and their defaults. Here a zero field means that nobody asks for the
-// setting. krigo's own settings have fields, because users set them before the method is known, and so that Go checks
-// their names.
+// Choice is a method's name, or "" if it isn't known yet, with the settings that a user asks for.
+// The methods' structs say what settings mean, which values they take, and their defaults.
+// Here a zero field means that nobody asks for the setting.
+// krigo's own settings have fields, because users set them before the method is known, and so that
+// Go checks their names.
 type Choice struct {
 	Name string `json:"name,omitzero"` // one of the names that Names returns; "": not known yet
 
@@ -46,7 +47,8 @@ type Choice struct {
 	Epochs       int     `json:"epochs,omitzero"`
 	LearningRate float64 `json:"learning_rate,omitzero"`
 
-	// Own holds the settings without a field above, by their names in JSON, which has them beside the other settings.
+	// Own holds the settings without a field above, by their names in JSON, which has them beside
+	// the other settings.
 	Own map[string]any `json:"-"`
 }
 
@@ -84,7 +86,8 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("method: %w", err)
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fields]()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" { // "-": JSON doesn't read the field
+		// "-": JSON doesn't read the field
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" {
 			delete(own, name)
 		}
 	}
@@ -121,7 +124,8 @@ func (c *Choice) Set(name, text string) error {
 	return err
 }
 
-// Text returns the text with which Set would ask for the named setting, or "" if nobody asks for the setting.
+// Text returns the text with which Set would ask for the named setting, or "" if nobody asks for
+// the setting.
 func (c *Choice) Text(name string) string {
 	s := settings.Named(described(), name)
 	if s == nil {
@@ -133,7 +137,8 @@ func (c *Choice) Text(name string) string {
 	return s.Text(c)
 }
 
-// give asks for a setting that has no field. It copies Own, so that copies of the choice don't change.
+// give asks for a setting that has no field. It copies Own, so that copies of the choice don't
+// change.
 func (c *Choice) give(s settings.Setting, value any) {
 	own := map[string]any{}
 	maps.Copy(own, c.Own)
@@ -198,8 +203,8 @@ func (c Choice) Grid() []float64 {
 	return []float64{0, 0.25, 0.5, 0.75, 1}
 }
 
-// own returns a pointer to the method's struct, with the settings of the choice and defaults for the rest. It leaves
-// out settings that the method lacks.
+// own returns a pointer to the method's struct, with the settings of the choice and defaults for
+// the rest. It leaves out settings that the method lacks.
 func (c Choice) own() any {
 	k := c.Kind()
 	if k.Method == nil {
@@ -232,13 +237,14 @@ func (c Choice) Likelihood() string {
 	return ""
 }
 
-// FreeUp returns the method that goes on from the optimum to a free-form posterior. noise is σ_n² at the optimum.
+// FreeUp returns the method that goes on from the optimum to a free-form posterior.
+// noise is σ_n² at the optimum.
 func (c Choice) FreeUp(noise float64) Method {
 	return Free{Batched: c.steps(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha, LearnAlpha: c.Learns()}
 }
 
-// Follows returns the Q that the method computes in closed form from the task's rows and the [θ, β, ln σ_n², Z] of
-// a sparse posterior q. It returns nil if the method trains further parameters.
+// Follows returns the Q that the method computes in closed form from the task's rows and the [θ, β,
+// ln σ_n², Z] of a sparse posterior q. It returns nil if the method trains further parameters.
 func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
 	p, ok := c.WithAlpha().Method().Bind(t).(*collapsed)
 	if !ok || (p.learnAlpha && !p.fitc) {
@@ -264,13 +270,15 @@ func (c Choice) WithAlpha() Choice {
 	return c
 }
 
-// WithDefaults fills in each setting that is a word and doesn't depend on the rows, and the settings in Own.
+// WithDefaults fills in each setting that is a word and doesn't depend on the rows, and the
+// settings in Own.
 func (c Choice) WithDefaults() Choice {
 	if (c.asksForBatches() && c.hasBatches()) || (c.Free() && c.Epochs != 0) {
 		c.Optimizer = cmp.Or(c.Optimizer, "adam")
 	}
 	if c.Free() {
-		c.Batches = cmp.Or(c.Batches, "uniform") // random batches suffice, since a bound is a sum over rows
+		// random batches suffice, since a bound is a sum over rows
+		c.Batches = cmp.Or(c.Batches, "uniform")
 	}
 	own := c.own()
 	to := reflect.ValueOf(&c).Elem()
@@ -295,7 +303,8 @@ func (c Choice) WithDefaults() Choice {
 	return c
 }
 
-// FromFile removes from a choice in a file settings that the method ignores. Older versions accepted such settings.
+// FromFile removes from a choice in a file settings that the method ignores.
+// Older versions accepted such settings.
 func (c Choice) FromFile() Choice {
 	k, known := Find(c.Name)
 	if known && !k.Has("InducingInit") && c.Posterior != "free" {
@@ -311,7 +320,8 @@ func (c Choice) FromFile() Choice {
 	return c
 }
 
-// afterwards lists the settings of kl-pac that also apply to a posterior that is learnt after an informed prior.
+// afterwards lists the settings of kl-pac that also apply to a posterior that is learnt after an
+// informed prior.
 var afterwards = []string{"Posterior", "AlphaBy", "InducingInit", "FixInducing"}
 
 // Check reports everything that is wrong with a choice whose defaults are filled in.
@@ -326,7 +336,8 @@ func (c Choice) Check(use Use) []error {
 		name := asked.Type().Field(i).Name
 		v := asked.Field(i)
 		said := name == "Name" || name == "Own" || v.IsZero() || reflect.DeepEqual(v.Interface(),
-			reflect.ValueOf(neutral).Field(i).Interface()) || (name == "InducingBy" && c.Full()) // checked below, by Size
+			// checked below, by Size
+			reflect.ValueOf(neutral).Field(i).Interface()) || (name == "InducingBy" && c.Full())
 		if !said {
 			wrong = append(wrong, c.checkSetting(name, v, use)...)
 		}
@@ -358,7 +369,8 @@ func (c Choice) Check(use Use) []error {
 	return wrong
 }
 
-// checkSetting reports a setting, or a word given for it, that neither the method nor its later posterior has.
+// checkSetting reports a setting, or a word given for it, that neither the method nor its later
+// posterior has.
 func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 	word := ""
 	if v.Kind() == reflect.String {

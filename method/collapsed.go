@@ -69,26 +69,27 @@ func (m Evidence) Bind(t Task) Problem {
 	return &collapsed{named: t.evidence(), plain: plain{t}, descent: m.Descent()}
 }
 
-// FullGP returns the problem of a full GP that minimises o, with the evidence's parameters, box, start and posterior. A
-// method with its own objective can return this problem from Bind.
+// FullGP returns the problem of a full GP that minimises o, with the evidence's parameters, box,
+// start and posterior. A method with its own objective can return this problem from Bind.
 func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 	return &collapsed{named: t.full(o), plain: plain{t}, descent: d}
 }
 
-// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018). Q is a full GP, or the sparse posterior of D =
-// αλ + σ_n².
+// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018).
+// Q is a full GP, or the sparse posterior of D = αλ + σ_n².
 type PAC struct {
 	Inequality pacbayes.Inequality // KLBound or PinskerBound
 	Sparse
 	// Sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0 (exact)
 	// to 1 (VFE), or cv.
 	// Default: by objective.
-	Alpha   float64 `set:"alpha" value:"A" range:"0:1"` // α in D = αλ + σ_n²; if α is learnt, the first value
-	AlphaBy string  `set:"alpha" values:"learn"`        // learn: training changes α
+	// α in D = αλ + σ_n²; if α is learnt, the first value
+	Alpha   float64 `set:"alpha" value:"A" range:"0:1"`
+	AlphaBy string  `set:"alpha" values:"learn"` // learn: training changes α
 	// Sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac).
 	//
-	// Posterior names the posterior: objective (the objective's own), fitc (always α = 1) or free. With free, training
-	// goes on from the optimum with a free q(f_Z).
+	// Posterior names the posterior: objective (the objective's own), fitc (always α = 1) or free.
+	// With free, training goes on from the optimum with a free q(f_Z).
 	Posterior string `set:"posterior" value:"P" values:"objective fitc free" default:"objective"`
 	Steps
 	Solver string `set:"solver" values:"auto cholesky" default:"auto"` // auto is cholesky
@@ -113,7 +114,8 @@ func (m PAC) Bind(t Task) Problem {
 	return c
 }
 
-// Collapsed is a sparse objective whose Q follows from its parameters, such as objective.VFE, DTC and PEP.
+// Collapsed is a sparse objective whose Q follows from its parameters, such as objective.VFE, DTC
+// and PEP.
 type Collapsed struct {
 	Objective objective.Sparse
 	Alpha     float64 // α of its posterior: 0 for VFE and DTC, PEP's α for PEP

@@ -12,19 +12,21 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// Defaults of training free-form posteriors on batches. Free starts at an optimum, where only small steps make sense.
+// Defaults of training free-form posteriors on batches.
+// Free starts at an optimum, where only small steps make sense.
 const (
 	defaultBatch    = 1000
 	defaultRate     = 0.02
 	defaultFreeRate = 0.001
 )
 
-// maxLogChol bounds |ln L'_jj| of a free-form q. In whitened coordinates, in which the prior's variance is 1, the
-// variances of q are then within e^±40.
+// maxLogChol bounds |ln L'_jj| of a free-form q.
+// In whitened coordinates, in which the prior's variance is 1, the variances of q are then within
+// e^±40.
 const maxLogChol = 20
 
-// SVGP is the energy of VFE as a sum over rows, with q(f_Z) as a parameter. If Noise isn't "", it is the energy of
-// another likelihood.
+// SVGP is the energy of VFE as a sum over rows, with q(f_Z) as a parameter.
+// If Noise isn't "", it is the energy of another likelihood.
 type SVGP struct {
 	Sparse
 	Batched
@@ -43,15 +45,16 @@ func (m SVGP) Bind(t Task) Problem {
 		conjugate: m.Noise == ""}
 	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
-		// q averages over about 1/ρ batches, which are ten batches, or an epoch if the epoch has fewer.
+		// q averages over about 1/ρ batches, which are ten batches, or an epoch if the epoch has
+		// fewer.
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(t.N)))
 		f.batches = &a
 	}
 	return f
 }
 
-// Free is a PAC-Bayes bound of a free-form q(f_Z). Training starts from the optimum of a PAC, which is a bound for a
-// collapsed Q.
+// Free is a PAC-Bayes bound of a free-form q(f_Z).
+// Training starts from the optimum of a PAC, which is a bound for a collapsed Q.
 type Free struct {
 	Batched
 	Inequality pacbayes.Inequality
@@ -104,7 +107,8 @@ func (p *free) Box(x []float64) train.Bounds {
 	return b
 }
 
-// Start returns parameters whose q is the sparse posterior (Eq. 11 of Reeb et al. 2018) of the collapsed parameters.
+// Start returns parameters whose q is the sparse posterior (Eq. 11 of Reeb et al. 2018) of the
+// collapsed parameters.
 func (p *free) Start(collapsed []float64) ([]float64, error) {
 	alpha := p.alpha
 	if p.learnAlpha {
@@ -134,8 +138,8 @@ func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Resu
 	})
 }
 
-// Posterior returns Q. If the optimal q is known, Posterior first moves q there, because the other parameters were
-// rounded after training.
+// Posterior returns Q. If the optimal q is known, Posterior first moves q there, because the other
+// parameters were rounded after training.
 func (p *free) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if p.conjugate {
 		x = slices.Clone(x)

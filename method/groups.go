@@ -5,8 +5,9 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// A method's settings are the tagged fields of its struct (see package settings). The structs below hold settings that
-// several methods share. A method embeds the structs that it needs.
+// A method's settings are the tagged fields of its struct (see package settings).
+// The structs below hold settings that several methods share.
+// A method embeds the structs that it needs.
 
 // Use says what a method's settings are for, if that decides which settings are allowed.
 type Use struct {
@@ -19,8 +20,10 @@ type Use struct {
 
 // Steps holds the settings of training with all rows in every step.
 type Steps struct {
-	Optimizer string `set:"optimizer" values:"lbfgs mma" default:"lbfgs" for:"training"` // see Batched
-	Epochs    int    `set:"epochs" range:"1:1000000" for:"training"`                     // see Batched
+	// see Batched
+	Optimizer string `set:"optimizer" values:"lbfgs mma" default:"lbfgs" for:"training"`
+	// see Batched
+	Epochs int `set:"epochs" range:"1:1000000" for:"training"`
 }
 
 // Descent returns how to minimise with these settings.
@@ -45,7 +48,8 @@ type Batched struct {
 // OnBatches says whether a step takes a batch of rows.
 func (b Batched) OnBatches() bool { return b.Optimizer == "adam" || b.Optimizer == "sgd" }
 
-// Descent returns how to minimise with all rows in every step. Epochs limit this descent only if there are no batches.
+// Descent returns how to minimise with all rows in every step. Epochs limit this descent only if
+// there are no batches.
 // With batches, the descent only finds the point where they start.
 func (b Batched) Descent() Descent {
 	d := Descent{MMA: b.Optimizer == "mma"}
@@ -55,7 +59,8 @@ func (b Batched) Descent() Descent {
 	return d
 }
 
-// batches returns how to train on batches, or nil without batches. If nearest is true, a batch holds neighbouring rows.
+// batches returns how to train on batches, or nil without batches.
+// If nearest is true, a batch holds neighbouring rows.
 func (b Batched) batches(nearest bool) *Batches {
 	if !b.OnBatches() {
 		return nil
@@ -63,8 +68,9 @@ func (b Batched) batches(nearest bool) *Batches {
 	return &Batches{Plain: b.Optimizer == "sgd", Rows: b.Batch, Rate: b.LearningRate, Epochs: b.Epochs, Nearest: nearest}
 }
 
-// Local holds the settings of training whose batches may be rows next to one another. If the objective isn't a sum over
-// rows, random batches can't resolve lengthscales that all rows together can.
+// Local holds the settings of training whose batches may be rows next to one another.
+// If the objective isn't a sum over rows, random batches can't resolve lengthscales that all rows
+// together can.
 type Local struct {
 	Batched
 	// uniform (every row once an epoch); renyi, evidence: or nearest (a random row and the rows
@@ -73,8 +79,8 @@ type Local struct {
 	Batches string `set:"batches" value:"HOW" values:"uniform nearest" for:"training"`
 }
 
-// Complete fills in the kind of batches, unless the optimiser isn't chosen yet. In that case the number of rows decides
-// about batches.
+// Complete fills in the kind of batches, unless the optimiser isn't chosen yet.
+// In that case the number of rows decides about batches.
 func (l *Local) Complete() {
 	if l.Batches == "" && l.OnBatches() {
 		l.Batches = "nearest"
@@ -85,28 +91,33 @@ func (l *Local) Complete() {
 
 func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "uniform") }
 
-// Sparse holds the settings of the inducing inputs of a sparse GP. InducingBy is a rule for the number of inducing
-// inputs. The rule none means the full GP, however many rows there are. The rule auto takes as many as the Nyström
-// error of the starting kernel needs. The rule theory takes as many as Yue & Kontar's Theorem 2 needs at the starting
-// kernel, which is se or, for one input, matern32 or matern52.
+// Sparse holds the settings of the inducing inputs of a sparse GP.
+// InducingBy is a rule for the number of inducing inputs.
+// The rule none means the full GP, however many rows there are.
+// The rule auto takes as many as the Nyström error of the starting kernel needs.
+// The rule theory takes as many as Yue & Kontar's Theorem 2 needs at the starting kernel, which is
+// se or, for one input, matern32 or matern52.
 type Sparse struct {
 	// Inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem)
 	// choose their number.
 	// Default: by objective and rows.
-	Inducing   int    `set:"inducing" value:"M" range:"1:"`
-	InducingBy string `set:"inducing" values:"none auto theory" zero:"none"` // a rule for the number
+	Inducing int `set:"inducing" value:"M" range:"1:"`
+	// a rule for the number
+	InducingBy string `set:"inducing" values:"none auto theory" zero:"none"`
 	// Where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random.
 	InducingInit string `set:"inducing-init" value:"HOW" values:"kmeans greedy kdpp random" default:"kmeans" for:"training"`
 	// Keep the inducing inputs where they start.
 	FixInducing bool `set:"fix-inducing" for:"training"`
 }
 
-// Ended says which posterior a sparse GP gets: the objective's own posterior, or always fitc (α = 1).
+// Ended says which posterior a sparse GP gets:
+// the objective's own posterior, or always fitc (α = 1).
 type Ended struct {
 	Posterior string `set:"posterior" values:"objective fitc" default:"objective"` // see PAC
 }
 
-// Solved says how a full GP is solved. nearest predicts each row from the nearest training rows, and can't train.
+// Solved says how a full GP is solved. nearest predicts each row from the nearest training rows,
+// and can't train.
 type Solved struct {
 	// Full GP: cholesky; cg and nearest (batches, --fix-parameters, labels, counts), certified only
 	// with --prior informed.
@@ -120,7 +131,8 @@ func (s Solved) checkSteps(optimizer string, use Use) (wrong settings.Faults) {
 	return wrong
 }
 
-// MAP says which prior density the hyperparameters have. weak is a wide density of lengthscales and noise variance.
+// MAP says which prior density the hyperparameters have.
+// weak is a wide density of lengthscales and noise variance.
 // Training then finds the mode of their posterior.
 type MAP struct {
 	// evidence, nearest: a weak prior density of lengthscales and noise; training finds the

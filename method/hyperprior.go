@@ -13,30 +13,36 @@ import (
 //
 //	ln l ~ N(√2 + ½ ln d, 3),  ln σ_n² ~ N(−2, 2)
 //
-// for a target and d inputs that are about a standard deviation wide. d counts the inputs that l scales: all inputs,
-// or one in the additive kernel. The density of lengthscales l is from Hvarfner, Hellsten and Nardi ("Vanilla Bayesian
-// Optimization Performs Great in High Dimensions", 2024). The density of the noise is wider than theirs, and suits
-// noisy data too. In many dimensions distances grow with √d, and only functions whose lengthscales grow so too can be
-// learnt.
+// for a target and d inputs that are about a standard deviation wide.
+// d counts the inputs that l scales: all inputs, or one in the additive kernel.
+// The density of lengthscales l is from Hvarfner, Hellsten and Nardi ("Vanilla Bayesian
+// Optimization Performs Great in High Dimensions", 2024).
+// The density of the noise is wider than theirs, and suits noisy data too.
+// In many dimensions distances grow with √d, and only functions whose lengthscales grow so too can
+// be learnt.
 type weak []normal
 
-// normal is a normal density of factor·x, where x is the parameter number at. If slope isn't 0, the density of z =
-// factor·x − mean is instead slope/π · sech(slope·z). At its mode −ln of it is as curved as the normal density's.
+// normal is a normal density of factor·x, where x is the parameter number at.
+// If slope isn't 0, the density of z = factor·x − mean is instead slope/π · sech(slope·z).
+// At its mode −ln of it is as curved as the normal density's.
 type normal struct {
 	at                     int
 	factor, mean, variance float64
 	slope                  float64
-	mates                  int // if positive, the last mates densities, this one too, have a common part
+	// if positive, the last mates densities, this one too, have a common part
+	mates int
 }
 
-// alikeVariance is the variance τ² of ln l about the common part that the lengthscales of all inputs have if they are
-// alike. The common part has the rest of the variance wide, so that each lengthscale has its usual density. The
-// prior lies between independent lengthscales and a single one. On ten folds of seven small sets, variances of .06 to
-// .2 are about as good. Where some inputs don't matter, alike lengthscales are bad, so the evidence has to choose them.
+// alikeVariance is the variance τ² of ln l about the common part that the lengthscales of all
+// inputs have if they are alike. The common part has the rest of the variance wide, so that each
+// lengthscale has its usual density. The prior lies between independent lengthscales and a single
+// one. On ten folds of seven small sets, variances of .06 to .2 are about as good.
+// Where some inputs don't matter, alike lengthscales are bad, so the evidence has to choose them.
 const alikeVariance = 0.1
 
-// common returns what a common part takes from every entry of the precision of so many densities of variance
-// alikeVariance, and ln of the factor by which it multiplies the determinant of their covariance:
+// common returns what a common part takes from every entry of the precision of so many densities of
+// variance alikeVariance, and ln of the factor by which it multiplies the determinant of their
+// covariance:
 //
 //	(τ²I + s11ᵀ)⁻¹ = I/τ² − 11ᵀ s/(τ²(τ² + ds)),  |τ²I + s11ᵀ| = τ²ᵈ (1 + ds/τ²)
 func common(mates int) (precision, logDeterminant float64) {
@@ -45,7 +51,8 @@ func common(mates int) (precision, logDeterminant float64) {
 	return s / (alikeVariance * (alikeVariance + d*s)), math.Log1p(d * s / alikeVariance)
 }
 
-// alike returns w with lengthscales of inputs that are alike: the lengthscales of one kernel have a common part.
+// alike returns w with lengthscales of inputs that are alike:
+// the lengthscales of one kernel have a common part.
 func (w weak) alike(t Task) weak {
 	params := t.Kernel.Params()
 	w = slices.Clone(w)
@@ -72,8 +79,8 @@ func (w weak) alike(t Task) weak {
 // wide is the prior variance of a logarithm about which little is known.
 const wide = 3.0
 
-// relative is the prior variance of the logarithm of a factor. With 1 instead of 4 the kernel steps has 11 to 70 nats
-// less evidence on drawn step functions.
+// relative is the prior variance of the logarithm of a factor.
+// With 1 instead of 4 the kernel steps has 11 to 70 nats less evidence on drawn step functions.
 const relative = 4.0
 
 // weakFor returns the weak prior of a task's parameters [θ, β, ln σ_n²].
@@ -97,16 +104,18 @@ func weakFor(t Task) (w weak) {
 	return append(w, normal{at: t.prior(), factor: 1, mean: -2, variance: 2})
 }
 
-// The lengthscales of single inputs have a sparse density if there are fewer than sparseRows rows for each of at least
-// sparseInputs inputs: −ln of the density of ln l is ln cosh(sparseSlope (√2 + ½ ln d − ln l)), up to a constant. So an
-// input pays some three nats for each factor e by which its lengthscale is shorter, and inputs that don't matter stay
-// at long ones. With slope 2, 1/l² would have the half-Cauchy density of Eriksson and Jankowiak ("High-Dimensional
-// Bayesian Optimization with Sparse Axis-Aligned Subspaces", 2021).
+// The lengthscales of single inputs have a sparse density if there are fewer than sparseRows rows
+// for each of at least sparseInputs inputs: −ln of the density of ln l is ln cosh(sparseSlope (√2 +
+// ½ ln d − ln l)), up to a constant. So an input pays some three nats for each factor e by which
+// its lengthscale is shorter, and inputs that don't matter stay at long ones.
+// With slope 2, 1/l² would have the half-Cauchy density of Eriksson and Jankowiak
+// ("High-Dimensional Bayesian Optimization with Sparse Axis-Aligned Subspaces", 2021).
 //
-// Without the sparse density the noise is underestimated, since many lengthscales fit it. On four drawn sets of 210
-// rows and 200 inputs, where 5 matter, 95 % intervals held .83 and .81 of new rows (a linear truth, and Friedman's),
-// .90 and .90 with slope 2, and .93 and .91 with slope 3, whose RMSE was 10 and 9 % lower. On autos (143 rows, 25
-// inputs) the RMSE falls by 5 %, and on breastcancer (174 rows, 33 inputs) by 2 %. With more rows it may cost accuracy:
+// Without the sparse density the noise is underestimated, since many lengthscales fit it.
+// On four drawn sets of 210 rows and 200 inputs, where 5 matter, 95 % intervals held .83 and .81 of
+// new rows (a linear truth, and Friedman's), .90 and .90 with slope 2, and .93 and .91 with slope
+// 3, whose RMSE was 10 and 9 % lower. On autos (143 rows, 25 inputs) the RMSE falls by 5 %, and on
+// breastcancer (174 rows, 33 inputs) by 2 %. With more rows it may cost accuracy:
 // 4 % on pumadyn32nm (490 rows, 32 inputs), and 10 % on concreteslump (92 rows, 7 inputs).
 const (
 	sparseRows   = 10
@@ -131,7 +140,8 @@ func (w weak) sparse(t Task) weak {
 	return w
 }
 
-// peak returns −ln of the normal densities at their modes. Other densities count as normal ones that are as curved.
+// peak returns −ln of the normal densities at their modes.
+// Other densities count as normal ones that are as curved.
 func (w weak) peak() (value float64) {
 	for _, p := range w {
 		value += math.Log(2*math.Pi*p.variance) / 2
@@ -143,7 +153,8 @@ func (w weak) peak() (value float64) {
 	return value
 }
 
-// add adds −ln of the density at x to value, and the derivatives to gradient unless gradient is nil.
+// add adds −ln of the density at x to value, and the derivatives to gradient unless gradient is
+// nil.
 func (w weak) add(x, gradient []float64, value *float64) {
 	for k, p := range w {
 		if p.mates > 0 {

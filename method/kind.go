@@ -21,31 +21,36 @@ const (
 	SparseOnly
 )
 
-// Kind is a method with a name. Register makes options, flags, help, completion and messages know it and its settings.
+// Kind is a method with a name. Register makes options, flags, help, completion and messages know
+// it and its settings.
 type Kind struct {
 	Name string
 	Help string // what the method minimises, in a few words
 
-	// Method is a struct whose tagged fields are the method's settings (see package internal/settings). The values in
-	// it are the defaults of settings that nobody asks for. It may have the methods
+	// Method is a struct whose tagged fields are the method's settings (see package
+	// internal/settings). The values in it are the defaults of settings that nobody asks for.
+	// It may have the methods
 	//
 	//	Complete()             of its pointer, fills in defaults that follow from other settings
 	//	Check(Use) []error     reports what tags can't say
 	Method Method
 
-	Size    Size
-	Bound   pacbayes.Inequality // inequality of the bound that the method minimises; "": no bound
-	MaxRows int                 // most rows in one step, unless the objective is estimated; 0: no limit
+	Size  Size
+	Bound pacbayes.Inequality // inequality of the bound that the method minimises; "": no bound
+	// most rows in one step, unless the objective is estimated; 0: no limit
+	MaxRows int
 
 	FreeForm bool // q(f_Z) is a parameter
-	Exact    bool // the objective is the full GP's evidence: solvers may estimate it, and users may fix the parameters
+	// the objective is the full GP's evidence: solvers may estimate it, and users may fix the
+	// parameters
+	Exact    bool
 	Local    bool // the objective is a cost of predicting each row from the row's neighbours
 	EndsFull bool // at α = 0 the result is a full GP, so users may name a solver
 }
 
-// Estimable is a method whose objective conjugate gradients can estimate, with the same Q. The solver cg evaluates the
-// estimate. If a step takes all rows, the solver cg also trains with the estimate, and above MaxRows rows the default
-// solver is cg.
+// Estimable is a method whose objective conjugate gradients can estimate, with the same Q.
+// The solver cg evaluates the estimate. If a step takes all rows, the solver cg also trains with
+// the estimate, and above MaxRows rows the default solver is cg.
 type Estimable interface {
 	Method
 	Estimated() Method
@@ -53,9 +58,10 @@ type Estimable interface {
 
 var kinds []Kind
 
-// Register makes a method known by its name. It panics if the name is taken or can't stand in a list, if Method isn't a
-// struct, if no training minimises Bound, or if a setting contradicts another method's setting. Call Register from an
-// init function, because it mustn't run while others look up methods.
+// Register makes a method known by its name. It panics if the name is taken or can't stand in a
+// list, if Method isn't a struct, if no training minimises Bound, or if a setting contradicts
+// another method's setting. Call Register from an init function, because it mustn't run while
+// others look up methods.
 func Register(k Kind) {
 	_, known := Find(k.Name)
 	if known || k.Name == "" || strings.ContainsAny(k.Name, ", ") || reflect.ValueOf(k.Method).Kind() != reflect.Struct {
@@ -82,7 +88,8 @@ func Register(k Kind) {
 // Kinds returns all methods, in the order in which they were registered.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// Find returns the kind with this name. If the name is unknown, the kind has a name and nothing else.
+// Find returns the kind with this name. If the name is unknown, the kind has a name and nothing
+// else.
 func Find(name string) (k Kind, known bool) {
 	k, known = lists.Find(kinds, func(k Kind) bool { return k.Name == name })
 	k.Name = name

@@ -23,12 +23,13 @@ type marginal struct {
 	mode  mode
 	again func() mode        // makes the same mode with its own memory
 	told  func(done, of int) // gets the number of second derivatives so far, and of all; may be nil
-	wide  Problem            // the problem with wide normal densities in place of sparse ones; nil if there are none
+	// the problem with wide normal densities in place of sparse ones; nil if there are none
+	wide Problem
 }
 
-// Minimize implements Problem. Sparse densities pull all lengthscales away from where a rough function shows, so a
-// search begins with wide ones. On pumadyn32nm (490 rows) a search without this beginning ended at two to three times
-// the RMSE.
+// Minimize implements Problem. Sparse densities pull all lengthscales away from where a rough
+// function shows, so a search begins with wide ones.
+// On pumadyn32nm (490 rows) a search without this beginning ended at two to three times the RMSE.
 func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	if m.wide == nil || run.Goes {
 		return m.Problem.Minimize(ctx, run, x)
@@ -65,11 +66,12 @@ func (m *marginal) Diagnostics() Diagnostics {
 //
 //	−ln p(y | x) + ½ Σ P_i (x_i − μ_i)² + ½ ln |P^−½ H P^−½|
 //
-// Here P holds the precisions of the prior density, and H the second derivatives of −ln p(y | x) p(x), as differences
-// of gradients. A parameter without a weak prior has a normal density about the mode, as wide as a lengthscale's. An
-// eigenvalue of P^−½ H P^−½ below 1 counts as 1. So no direction counts as less certain than before the rows were seen,
-// and the last term isn't negative. Through the last term, a kernel pays for what it learns about its parameters from
-// the rows.
+// Here P holds the precisions of the prior density, and H the second derivatives of −ln p(y | x)
+// p(x), as differences of gradients. A parameter without a weak prior has a normal density about
+// the mode, as wide as a lengthscale's. An eigenvalue of P^−½ H P^−½ below 1 counts as 1.
+// So no direction counts as less certain than before the rows were seen, and the last term isn't
+// negative. Through the last term, a kernel pays for what it learns about its parameters from the
+// rows.
 func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 	x := r.X
 	value := r.Value - m.mode.weak.peak()
@@ -95,9 +97,9 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 	if value >= below {
 		return math.Inf(1), nil
 	}
-	// The eigenvalues of a block on the diagonal of H lie under those of H (Cauchy's interlacing theorem), so that some
-	// columns may show already that the result isn't less than below. The shortest lengthscales come first, about which
-	// the rows say most.
+	// The eigenvalues of a block on the diagonal of H lie under those of H (Cauchy's interlacing
+	// theorem), so that some columns may show already that the result isn't less than below.
+	// The shortest lengthscales come first, about which the rows say most.
 	const step = 1e-3 // step for a logarithm, or for a mean in standard deviations
 	atOnce := min(4, runtime.GOMAXPROCS(0))
 	if m.mode.X.Rows > FewRows {
@@ -136,7 +138,8 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 		if done += len(columns); m.told != nil {
 			m.told(done, len(order))
 		}
-		if done < len(order) && done < seen+seen/4 { // eigenvalues of many more rows cost more than what they may save
+		// eigenvalues of many more rows cost more than what they may save
+		if done < len(order) && done < seen+seen/4 {
 			continue
 		}
 		seen = done
@@ -181,16 +184,19 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 	return sum, nil
 }
 
-// mostCurved is the most parameters whose second derivatives are computed, the shortest lengthscales first. They take
-// about as many evaluations as a training run does (100 to 130 iterations, 560 drawn rows of 1,000 inputs). About the
-// longer lengthscales the rows say next to nothing, so that their factor in the last term is near 1.
+// mostCurved is the most parameters whose second derivatives are computed, the shortest
+// lengthscales first. They take about as many evaluations as a training run does (100 to 130
+// iterations, 560 drawn rows of 1,000 inputs).
+// About the longer lengthscales the rows say next to nothing, so that their factor in the last term
+// is near 1.
 const mostCurved = 128
 
-// FewRows is the number of rows up to which several evaluations of a full GP at once keep the cores busier than one
-// does. Larger ones would only take more memory.
+// FewRows is the number of rows up to which several evaluations of a full GP at once keep the cores
+// busier than one does. Larger ones would only take more memory.
 const FewRows = 1500
 
-// order returns the parameters' numbers, those without a weak prior first and then the largest of the others last.
+// order returns the parameters' numbers, those without a weak prior first and then the largest of
+// the others last.
 func (m *marginal) order(x []float64) []int {
 	size := make([]float64, len(x))
 	all := make([]int, len(x))

@@ -1,8 +1,11 @@
-// Package method holds the ways to train a Gaussian process. A method is a struct that holds its settings and nothing
-// else. Bind joins a method with a task, which is rows with a kernel and a mean, and returns a Problem. A problem knows
-// how to minimise itself from a start, and which posterior it makes. Methods know neither tables nor flags.
+// Package method holds the ways to train a Gaussian process.
+// A method is a struct that holds its settings and nothing else.
+// Bind joins a method with a task, which is rows with a kernel and a mean, and returns a Problem.
+// A problem knows how to minimise itself from a start, and which posterior it makes.
+// Methods know neither tables nor flags.
 //
-// This program trains a full Gaussian process on six rows by the evidence, and predicts between them:
+// This program trains a full Gaussian process on six rows by the evidence, and predicts between
+// them:
 //
 //	package main
 //
@@ -40,9 +43,10 @@
 //		// 0.98
 //	}
 //
-// θ are the kernel's parameters, β the mean's, σ_n² is the noise variance, Z are the inducing inputs, f_Z the
-// values of f there, and Q is the posterior. An informed prior was learnt on rows set aside for it, the prior rows. A
-// rank is one of several processes that share the rows.
+// θ are the kernel's parameters, β the mean's, σ_n² is the noise variance, Z are the inducing
+// inputs, f_Z the values of f there, and Q is the posterior.
+// An informed prior was learnt on rows set aside for it, the prior rows.
+// A rank is one of several processes that share the rows.
 package method
 
 import (
@@ -77,37 +81,42 @@ type Task struct {
 	Ranks  ranks.Ranks
 	Seed   uint64
 
-	M         int                              // number of inducing inputs; 0: a full GP
-	MinJitter float64                          // least number to add to the diagonal of K_ZZ
-	All       objective.Memory                 // rows of all ranks, for a full GP
-	Whole     func() (objective.Memory, error) // rows of all ranks, for a sparse objective that ends as a full GP
+	M         int              // number of inducing inputs; 0: a full GP
+	MinJitter float64          // least number to add to the diagonal of K_ZZ
+	All       objective.Memory // rows of all ranks, for a full GP
+	// rows of all ranks, for a sparse objective that ends as a full GP
+	Whole func() (objective.Memory, error)
 
-	// For bounds: the loss, |y_raw| in scaled units if the loss is relative to it, and what is paid besides KL.
+	// For bounds: the loss, |y_raw| in scaled units if the loss is relative to it, and what is paid
+	// besides KL.
 	Loss    pacbayes.Loss
 	Scale   []float64
 	Penalty float64
 
-	// The prior's parameters stay in [−Limit, Limit]. If Held is set, they stay where they start. If FixInducing is
-	// set, the inducing inputs stay where they start.
+	// The prior's parameters stay in [−Limit, Limit]. If Held is set, they stay where they start.
+	// If FixInducing is set, the inducing inputs stay where they start.
 	Limit       float64
 	Held        bool
 	FixInducing bool
 	Alike       bool // a weak prior density takes the lengthscales of inputs for alike
 
-	Noise   objective.Sited // a noise that takes sites (objective.EPEvidence), or nil
-	Either  bool            // with such a noise, ByNearest may be inducing inputs, if these predict better
-	Started bool            // training starts from parameters that were trained before
+	Noise objective.Sited // a noise that takes sites (objective.EPEvidence), or nil
+	// with such a noise, ByNearest may be inducing inputs, if these predict better
+	Either  bool
+	Started bool // training starts from parameters that were trained before
 
-	// Solver says how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. ByNearest makes
-	// each prediction from the Neighbours nearest rows (0: NearestRows). ByCG compares its variances with exact
-	// variances at the inputs x that Unseen returns. The string which names the rows that have these inputs.
+	// Solver says how the posterior of a full GP is solved:
+	// posterior.ByCholesky, ByCG or ByNearest. ByNearest makes each prediction from the Neighbours
+	// nearest rows (0: NearestRows). ByCG compares its variances with exact variances at the inputs
+	// x that Unseen returns. The string which names the rows that have these inputs.
 	Solver     string
 	Neighbours int
 	Unseen     func() (x matrix.Dense, which string, err error)
 
 	Context  context.Context          // ends solves by conjugate gradients
 	Progress func(iterative.Progress) // Progress gets the progress of solves by conjugate gradients
-	// Comparing gets how many of the second derivatives are done that a comparison of kernels takes. It may be nil.
+	// Comparing gets how many of the second derivatives are done that a comparison of kernels
+	// takes. It may be nil.
 	Comparing func(done, of int)
 
 	Grouped bool // rows of a group say more of one another than of further rows
@@ -122,23 +131,26 @@ type Problem interface {
 	Names() []string
 	// Box returns the bounds of the parameters. Held parameters stay at their values in x.
 	Box(x []float64) train.Bounds
-	// Start turns collapsed parameters, [θ, β, ln σ_n², Z] and α if it is learnt, into the problem's parameters.
+	// Start turns collapsed parameters, [θ, β, ln σ_n², Z] and α if it is learnt, into the
+	// problem's parameters.
 	Start(collapsed []float64) ([]float64, error)
 	// Minimize trains from x, or resumes the run from its last state.
 	Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error)
 	// Posterior returns Q at x, and findings about Q for people.
 	Posterior(x []float64) (*posterior.Posterior, finding.List, error)
-	// Diagnostics returns what the problem knows besides its value. Its figures are from the last evaluation.
+	// Diagnostics returns what the problem knows besides its value.
+	// Its figures are from the last evaluation.
 	Diagnostics() Diagnostics
 }
 
-// Racer is a problem that may be one of several, for several kernels. Only one of them is then trained to the end.
+// Racer is a problem that may be one of several, for several kernels.
+// Only one of them is then trained to the end.
 type Racer interface {
 	Problem
 	// Races says whether the settings leave the number of steps to krigo.
 	Races() bool
-	// Race takes the first steps of Minimize, which later goes on from there. The result's value says how well the
-	// kernel predicts.
+	// Race takes the first steps of Minimize, which later goes on from there.
+	// The result's value says how well the kernel predicts.
 	Race(ctx context.Context, run Run, x []float64) (*train.Result, error)
 	// Judge returns the value of Race's result at another x, such as the end of Minimize.
 	Judge(x []float64) (float64, error)
@@ -150,7 +162,8 @@ type plain struct{ task Task }
 func (p plain) Box(x []float64) train.Bounds       { return p.task.box(x, true) }
 func (plain) Start(x []float64) ([]float64, error) { return x, nil }
 
-// Diagnostics holds what a problem knows besides its value. A field is zero if the problem doesn't know it.
+// Diagnostics holds what a problem knows besides its value.
+// A field is zero if the problem doesn't know it.
 type Diagnostics struct {
 	Jitter         float64   // added to the diagonal of K_ZZ
 	StandardError  *float64  // standard error of the value, if the value is an estimate
@@ -158,8 +171,9 @@ type Diagnostics struct {
 
 	// Bounds returns the method's own bounds of the evidence.
 	Bounds func(x []float64) (objective.Sandwich, error)
-	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x where training ended, for a prior density p(x) of the
-	// parameters. If the result isn't less than the argument below, Marginal may return +∞.
+	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x where training ended, for a prior
+	// density p(x) of the parameters. If the result isn't less than the argument below, Marginal
+	// may return +∞.
 	Marginal func(mode *train.Result, below float64) (float64, error)
 	Peak     float64 // about −ln p(x) at its largest
 	Alike    bool    // the prior density takes lengthscales for alike, as the task asks
@@ -186,15 +200,16 @@ func (t Task) dims() int {
 	return d
 }
 
-// LeastNoise and MostNoise bound the noise variance. The noise variance isn't on the prior's grid, since it only shapes
-// Q.
+// LeastNoise and MostNoise bound the noise variance.
+// The noise variance isn't on the prior's grid, since it only shapes Q.
 const (
 	LeastNoise = 1e-8
 	MostNoise  = 1e6
 )
 
-// box returns the bounds of the parameters: the grid's limits for θ and β, limits for the noise if it is a parameter,
-// and no limits for inducing inputs. Parameters that are held or fixed stay at their values in x.
+// box returns the bounds of the parameters: the grid's limits for θ and β, limits for the noise if
+// it is a parameter, and no limits for inducing inputs.
+// Parameters that are held or fixed stay at their values in x.
 func (t Task) box(x []float64, noise bool) train.Bounds {
 	n := t.prior()
 	b := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)),
@@ -264,8 +279,9 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 	return q, nil, err
 }
 
-// NearestRows is the number of rows that a variance is conditioned on if there are too many rows to factor, or a whole
-// prediction if there are too many rows to solve for. One prediction takes about 10 ms on one core.
+// NearestRows is the number of rows that a variance is conditioned on if there are too many rows to
+// factor, or a whole prediction if there are too many rows to solve for.
+// One prediction takes about 10 ms on one core.
 const NearestRows = 1024
 
 // iterative returns Q by conjugate gradients, and a finding that says how good the variances are.

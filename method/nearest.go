@@ -11,11 +11,13 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// Defaults of training a nearest-neighbour conditional density. RMSEs on 80 % of bike, protein and kin40k, with
-// Matérn-3/2: 32 neighbours have .219, .552, .098. 64 neighbours have .216, .553, .091, but take about three times as
-// long. With a third of the steps, 64 neighbours take as long as 32 and have .216, .552, .092. One search instead of
-// three has .238, .556, .097, and six searches have .220, .554, and none on kin40k. Vecchia's form instead of
-// leave-one-out has .235, .550, .096, and a worse NLPD on all three sets.
+// Defaults of training a nearest-neighbour conditional density.
+// RMSEs on 80 % of bike, protein and kin40k, with Matérn-3/2: 32 neighbours have .219, .552, .098.
+// 64 neighbours have .216, .553, .091, but take about three times as long.
+// With a third of the steps, 64 neighbours take as long as 32 and have .216, .552, .092.
+// One search instead of three has .238, .556, .097, and six searches have .220, .554, and none on
+// kin40k. Vecchia's form instead of leave-one-out has .235, .550, .096, and a worse NLPD on all
+// three sets.
 const (
 	defaultNeighbours   = 64
 	defaultSearches     = 3
@@ -24,17 +26,21 @@ const (
 	searchedEvaluations = 30   // most evaluations of a descent before the next search
 )
 
-// PredictiveRows is the largest number of rows on which a prediction is conditioned; see posterior.Posterior.Fewer.
-// After training on 31,040 rows of kin40k with 32 neighbours and se, the RMSE is .089 from 256 rows and .074 from
-// 1,024.
+// PredictiveRows is the largest number of rows on which a prediction is conditioned;
+// see posterior.Posterior.Fewer.
+// After training on 31,040 rows of kin40k with 32 neighbours and se, the RMSE is .089 from 256 rows
+// and .074 from 1,024.
 const PredictiveRows = 512
 
-// A run on batches whose number of epochs nobody asks for has two parts. The first part has few neighbours, so that it
-// costs about 1 CPU s, and several kernels can race. The second part has the settings' own neighbours. All figures are
-// from 80 % of the sets, with CPU s of training, and held against 3,000 steps with 64 neighbours. 300 + 600 steps have
-// RMSE .0842 on 1,000 rows of kin40k with se (.0845), 6 CPU s (16); .1658 on bike with matern32*matern12 (.1675), 11
-// (44); and 300 + 200 steps have .5053 on protein with rq (.5053), 3 (26). On pol, 300 steps with 16 neighbours have
-// .1366 in 2 CPU s (.1380). 80 evaluations of L-BFGS on all its terms have .148 in 19.
+// A run on batches whose number of epochs nobody asks for has two parts.
+// The first part has few neighbours, so that it costs about 1 CPU s, and several kernels can race.
+// The second part has the settings' own neighbours.
+// All figures are from 80 % of the sets, with CPU s of training, and held against 3,000 steps with
+// 64 neighbours. 300 + 600 steps have RMSE .0842 on 1,000 rows of kin40k with se (.0845), 6 CPU s
+// (16); .1658 on bike with matern32*matern12 (.1675), 11 (44);
+// and 300 + 200 steps have .5053 on protein with rq (.5053), 3 (26).
+// On pol, 300 steps with 16 neighbours have .1366 in 2 CPU s (.1380).
+// 80 evaluations of L-BFGS on all its terms have .148 in 19.
 const (
 	fewNeighbours = 16
 	fewSteps      = 300
@@ -42,32 +48,34 @@ const (
 	fewSearches   = 2
 	ownSteps      = 600
 	ownSearches   = 2
-	// A step has 256 terms, so these are enough: the 600 steps with 8,192 terms have RMSE .0844 on kin40k. More terms
-	// cost longer searches.
+	// A step has 256 terms, so these are enough:
+	// the 600 steps with 8,192 terms have RMSE .0844 on kin40k. More terms cost longer searches.
 	shortTerms = 16_384
 )
 
-// The judge of a race predicts a few rows from many of their neighbours, about as the model will do. On bike, the
-// density of 1,024 rows by 256 neighbours puts matern32*matern12 before rq by .035, and 512 rows by 512 neighbours by
-// .039, but take 3 CPU s instead of .4. 64 neighbours put it before rq by .017, and behind after 100 further steps,
-// although its RMSE is .167 and the RMSE of rq .177.
+// The judge of a race predicts a few rows from many of their neighbours, about as the model will
+// do. On bike, the density of 1,024 rows by 256 neighbours puts matern32*matern12 before rq by
+// .035, and 512 rows by 512 neighbours by .039, but take 3 CPU s instead of .4.
+// 64 neighbours put it before rq by .017, and behind after 100 further steps, although its RMSE is
+// .167 and the RMSE of rq .177.
 const (
 	judgedTerms      = 1024
 	judgedNeighbours = 256
 )
 
-// MaxTerms is the largest number of rows whose conditional densities are trained on. If there are more rows, training
-// draws MaxTerms rows at random, and looks for their neighbours among all rows. The mean over these rows says as much
-// about a few dozen parameters as the mean over all rows, and training takes as long for a million rows as for these.
+// MaxTerms is the largest number of rows whose conditional densities are trained on.
+// If there are more rows, training draws MaxTerms rows at random, and looks for their neighbours
+// among all rows. The mean over these rows says as much about a few dozen parameters as the mean
+// over all rows, and training takes as long for a million rows as for these.
 const MaxTerms = 100_000
 
 // costs holds the costs of predictions by name. The cost named loss is the task's loss.
 var costs = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{},
 	"crps": objective.CRPS{}, "loss": nil}
 
-// Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of its predictions,
-// for rows in memory. Q predicts a row by the exact GP of the nearest rows. A prediction uses more rows than training
-// does.
+// Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost
+// of its predictions, for rows in memory. Q predicts a row by the exact GP of the nearest rows.
+// A prediction uses more rows than training does.
 type Nearest struct {
 	// nearest: in training, predict each row from this many neighbours.
 	// Default: 64.
@@ -82,11 +90,14 @@ type Nearest struct {
 	MAP
 	Solver string `set:"solver" values:"auto nearest" default:"auto"` // auto is nearest
 
-	// Searches is how often training searches for neighbours, each time with its current lengthscales. The first search
-	// is at the start. Later searches are closest together at first, when lengthscales move most. 0 means 3, and 2
-	// after a part with few neighbours.
+	// Searches is how often training searches for neighbours, each time with its current
+	// lengthscales. The first search is at the start.
+	// Later searches are closest together at first, when lengthscales move most.
+	// 0 means 3, and 2 after a part with few neighbours.
 	Searches int
-	Rows     int // number of rows on which Q conditions a prediction; 0 means 512, or fewer if these predict as well
+	// number of rows on which Q conditions a prediction;
+	// 0 means 512, or fewer if these predict as well
+	Rows int
 }
 
 var _ Method = Nearest{}
@@ -201,7 +212,8 @@ func (p *nearest) searches(n int) searches {
 	return searches{n, func(x []float64) error { p.Search(x); return nil }}
 }
 
-// begin takes the first steps of a run, with few neighbours. then is the number of steps that follow, if they do.
+// begin takes the first steps of a run, with few neighbours.
+// then is the number of steps that follow, if they do.
 func (p *nearest) begin(ctx context.Context, run Run, then int, x []float64) (*train.AdamState, error) {
 	few := p.with(min(fewNeighbours, p.Neighbours), shortTerms)
 	a := Batches{}.settings(few.BatchRows(), p.task.Seed, defaultNearestBatch, fewRate, fewSteps)

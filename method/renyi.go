@@ -12,17 +12,21 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// These constants say how the Rényi GP is trained. A run begins at α = 0.99, as in "Optimize to Generalize in
-// Gaussian Processes", Algorithm 1. With all rows in every step α falls in stages, and each stage starts where the
-// last stage ended. A dozen stages have steps of α of 0.09, which follow the path of optima, and only the last stage
+// These constants say how the Rényi GP is trained.
+// A run begins at α = 0.99, as in "Optimize to Generalize in Gaussian Processes", Algorithm 1.
+// With all rows in every step α falls in stages, and each stage starts where the last stage ended.
+// A dozen stages have steps of α of 0.09, which follow the path of optima, and only the last stage
 // needs to converge.
 //
-// On batches α falls at every step, and is 0 after a fifth of the steps. In the paper α falls until the last step,
-// when the learning rate has died away. The evidence, which makes the predictions, is then hardly optimised. Batches
-// are rows next to one another, because a batch of B random rows can't resolve lengthscales that all rows can, and
-// takes structure for noise. The table was measured with 300 steps of 256 rows, six searches for neighbours, 500
-// inducing inputs, Matérn-3/2 and 80 % of the rows. It shows RMSEs of the exact GP of the nearest 256 rows on bike,
-// protein and kin40k, as means of two splits in standard deviations, and then seconds on one core:
+// On batches α falls at every step, and is 0 after a fifth of the steps.
+// In the paper α falls until the last step, when the learning rate has died away.
+// The evidence, which makes the predictions, is then hardly optimised.
+// Batches are rows next to one another, because a batch of B random rows can't resolve lengthscales
+// that all rows can, and takes structure for noise.
+// The table was measured with 300 steps of 256 rows, six searches for neighbours, 500 inducing
+// inputs, Matérn-3/2 and 80 % of the rows. It shows RMSEs of the exact GP of the nearest 256 rows
+// on bike, protein and kin40k, as means of two splits in standard deviations, and then seconds on
+// one core:
 //
 //	α is 0 after   all of the steps  .232, .563, .118  2.5
 //	               0.6               .226, .537, .102  1.7
@@ -32,10 +36,10 @@ import (
 //	α = 0 throughout                 .215, .523, .097  0.5
 //	the same, 1,024 random rows      .236, .556, .113  5.0 (one split)
 //
-// More RMSEs, with α = 0 after 0.2 of the steps: 500 steps have .218, .525, .095. 1,000 steps have .221, .530, .094,
-// because σ_n² falls below what predictions of rows further away need. One search has .227, .524, .099, three have
-// .216, .525, .095, and twenty have .218, .525, .095. Batches of 512 rows have .215, .525, .094, and take 2.5 times as
-// long.
+// More RMSEs, with α = 0 after 0.2 of the steps: 500 steps have .218, .525, .095.
+// 1,000 steps have .221, .530, .094, because σ_n² falls below what predictions of rows further away
+// need. One search has .227, .524, .099, three have .216, .525, .095, and twenty have .218, .525,
+// .095. Batches of 512 rows have .215, .525, .094, and take 2.5 times as long.
 const (
 	annealStart      = 0.99
 	annealEnd        = 0.01 // last α of the geometric schedule before 0
@@ -48,15 +52,16 @@ const (
 	defaultLocalRate  = 0.05
 	defaultLocalSteps = 500
 
-	// MaxRenyi is the largest number of rows for an exact α-ELBO, which needs four N×N matrices. For more rows,
-	// conjugate gradients estimate the α-ELBO.
+	// MaxRenyi is the largest number of rows for an exact α-ELBO, which needs four N×N matrices.
+	// For more rows, conjugate gradients estimate the α-ELBO.
 	MaxRenyi = 10000
-	// MaxEvaluated is the largest number of rows for which one evaluation of the objective costs no more than a few
-	// steps.
+	// MaxEvaluated is the largest number of rows for which one evaluation of the objective costs no
+	// more than a few steps.
 	MaxEvaluated = 5000
 )
 
-// Anneals returns the schedules of α by name. A schedule says what α is after a share, from 0 to 1, of the run.
+// Anneals returns the schedules of α by name.
+// A schedule says what α is after a share, from 0 to 1, of the run.
 func Anneals() map[string]func(share float64) float64 {
 	return map[string]func(share float64) float64{
 		"linear": func(share float64) float64 { return annealStart * (1 - share) },
@@ -70,12 +75,14 @@ func Anneals() map[string]func(share float64) float64 {
 	}
 }
 
-// Renyi is the α-ELBO of the Rényi GP (Yue and Kontar), which bounds the evidence. At α = 0 it equals the evidence
-// and has no inducing inputs. At α = 1 it is vfe's bound. If Alpha is nil and AlphaBy isn't cv, α falls during training,
-// as in Algorithm 1 of "Optimize to Generalize in Gaussian Processes".
+// Renyi is the α-ELBO of the Rényi GP (Yue and Kontar), which bounds the evidence.
+// At α = 0 it equals the evidence and has no inducing inputs. At α = 1 it is vfe's bound.
+// If Alpha is nil and AlphaBy isn't cv, α falls during training, as in Algorithm 1 of "Optimize to
+// Generalize in Gaussian Processes".
 type Renyi struct {
 	Sparse
-	Alpha   *float64 `set:"alpha"`             // a fixed α: 0 is the exact GP, 1 is variational inference (vfe)
+	// a fixed α: 0 is the exact GP, 1 is variational inference (vfe)
+	Alpha   *float64 `set:"alpha"`
 	AlphaBy string   `set:"alpha" values:"cv"` // cv: left-out thirds choose among Alphas
 	// renyi: the α that --alpha cv chooses from by predictions for left-out thirds.
 	// Default: 0,0.25,0.5,0.75,1.
@@ -86,7 +93,8 @@ type Renyi struct {
 	Anneal string `set:"anneal" value:"HOW" values:"linear cosine geometric none" for:"training"`
 	Local
 	Solved
-	// Evidence says that this is the evidence on batches: α is 0 throughout, and Q is the Q of the full GP.
+	// Evidence says that this is the evidence on batches:
+	// α is 0 throughout, and Q is the Q of the full GP.
 	Evidence bool
 	byCG     bool // conjugate gradients estimate the α-ELBO, with all rows in every step
 }
@@ -207,8 +215,9 @@ func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box
 	})
 }
 
-// Posterior returns the exact posterior if α ended at 0, else p(f|U) with the optimal q*(U). If the matrices for q*(U)
-// don't fit, it returns the posterior of variational inference at the same parameters.
+// Posterior returns the exact posterior if α ended at 0, else p(f|U) with the optimal q*(U).
+// If the matrices for q*(U) don't fit, it returns the posterior of variational inference at the
+// same parameters.
 func (p *renyi) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if p.method.Evidence {
 		return p.task.exact(p.task.All, x)
@@ -228,8 +237,8 @@ func (p *renyi) Posterior(x []float64) (*posterior.Posterior, finding.List, erro
 	return jittered(q, p.Jitter, err)
 }
 
-// variational returns the posterior of variational inference instead of q*(U), and the finding why, which gives the
-// reason.
+// variational returns the posterior of variational inference instead of q*(U), and the finding why,
+// which gives the reason.
 func (t Task) variational(x []float64, why finding.Finding) (*posterior.Posterior, finding.List, error) {
 	sparse := t.Sparse()
 	q, err := sparse.Posterior(x, 0)
@@ -260,7 +269,8 @@ func (p *renyiByCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train
 	})
 }
 
-// Posterior returns the exact posterior if α ended at 0, else the posterior of variational inference.
+// Posterior returns the exact posterior if α ended at 0, else the posterior of variational
+// inference.
 func (p *renyiByCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if alpha := p.method.alpha(); alpha != 0 {
 		return p.task.variational(x, finding.New(finding.VFEByCG, alpha))

@@ -17,12 +17,13 @@ type State struct {
 	Descent *train.State     `json:"descent,omitempty"`
 	MMA     *train.MMAState  `json:"mma,omitempty"`
 	Batches *train.AdamState `json:"batches,omitempty"`
-	// the point where a run by conjugate gradients took its probes, or where a run on neighbours searched for them
+	// the point where a run by conjugate gradients took its probes, or where a run on neighbours
+	// searched for them
 	Anchor []float64 `json:"anchor,omitempty"`
 }
 
-// Check returns an error if the state isn't of exactly one optimiser, for example in a damaged checkpoint. That
-// optimiser checks the rest when it resumes.
+// Check returns an error if the state isn't of exactly one optimiser, for example in a damaged
+// checkpoint. That optimiser checks the rest when it resumes.
 func (s *State) Check() error {
 	if s == nil || ((s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil)) || (s.Descent != nil &&
 		s.MMA != nil) || (s.MMA != nil && s.Batches != nil) {
@@ -33,11 +34,13 @@ func (s *State) Check() error {
 
 // Run says where a training run keeps its state, and to whom it tells its progress.
 type Run struct {
-	Key  string
-	Load func(key string) *State // returns the state of the run with this key; nil: the run hasn't begun
+	Key string
+	// returns the state of the run with this key; nil: the run hasn't begun
+	Load func(key string) *State
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
-	Of   func(iterations int) // gets the number of iterations, if it is known before the run; may be nil
-	Box  train.Bounds         // see In
+	// gets the number of iterations, if it is known before the run; may be nil
+	Of  func(iterations int)
+	Box train.Bounds // see In
 
 	Limit  int     // largest number of iterations of L-BFGS; 0: the optimiser's default
 	Enough float64 // see train.LBFGS
@@ -51,8 +54,8 @@ func (r Run) In(b train.Bounds) Run {
 	return r
 }
 
-// part returns the run of a part of the training, whose iterations come after the iterations before. all is the number
-// of iterations of all parts.
+// part returns the run of a part of the training, whose iterations come after the iterations
+// before. all is the number of iterations of all parts.
 func (r Run) part(name string, before, all int) Run {
 	tell := r.Tell
 	of := r.Of
@@ -75,7 +78,8 @@ type Descent struct {
 	Evaluations int  // largest number of evaluations; 0: the optimiser's default
 }
 
-// minimize minimises from x, or goes on from the run's last state. before is the number of earlier iterations.
+// minimize minimises from x, or goes on from the run's last state.
+// before is the number of earlier iterations.
 func (d Descent) minimize(ctx context.Context, run Run, key string, before int, problem train.Objective,
 	box train.Bounds, x []float64) (*train.Result, error) {
 	if e, ok := problem.(anchored); ok {
@@ -103,7 +107,8 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 		})
 }
 
-// damaged returns an error if a run to resume has a point or an anchor that doesn't have n parameters.
+// damaged returns an error if a run to resume has a point or an anchor that doesn't have n
+// parameters.
 func damaged(key string, n int, x, anchor []float64) error {
 	if len(x) != n || len(anchor) != n {
 		return fmt.Errorf("the checkpoint is damaged: its run %q has %d parameters and an anchor of %d, but the problem "+
@@ -112,12 +117,14 @@ func damaged(key string, n int, x, anchor []float64) error {
 	return nil
 }
 
-// far is how far a parameter may move before the preconditioner and the probes' covariance are renewed. A factor of two
-// in σ_n² doubles the part of the matrix that the probes' covariance misses.
+// far is how far a parameter may move before the preconditioner and the probes' covariance are
+// renewed. A factor of two in σ_n² doubles the part of the matrix that the probes' covariance
+// misses.
 const far = math.Ln2
 
-// farthest is how far a parameter may move from an anchor at all. Without this limit a line search tried a point at
-// which a solve took 249 iterations instead of 41 (4,000 rows of kin40k, se; σ_n² fell from .053 to .008).
+// farthest is how far a parameter may move from an anchor at all.
+// Without this limit a line search tried a point at which a solve took 249 iterations instead of 41
+// (4,000 rows of kin40k, se; σ_n² fell from .053 to .008).
 const farthest = 1.25 * far
 
 // around returns the part of the box that an anchor's function serves.
@@ -135,8 +142,8 @@ func around(anchor []float64, box train.Bounds) train.Bounds {
 	return b
 }
 
-// anchored is an objective that conjugate gradients estimate. They use a preconditioner and probes made at one point,
-// the anchor.
+// anchored is an objective that conjugate gradients estimate.
+// They use a preconditioner and probes made at one point, the anchor.
 type anchored interface {
 	train.Objective
 	Anchor(x []float64) error
@@ -170,7 +177,8 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 			return nil, &train.StartError{Reason: err}
 		}
 		if renew {
-			// The point is the same on the new function, and the optimiser keeps what it knows of the curvature.
+			// The point is the same on the new function, and the optimiser keeps what it knows of
+			// the curvature.
 			value, err := e.Evaluate(from.X, from.Gradient)
 			if err != nil {
 				return nil, err
@@ -194,7 +202,8 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 		})
 		if !errors.Is(err, moved) {
 			if r != nil {
-				r.AtBound = slices.DeleteFunc(r.AtBound, func(i int) bool { // the anchor's box isn't the run's
+				// the anchor's box isn't the run's
+				r.AtBound = slices.DeleteFunc(r.AtBound, func(i int) bool {
 					return r.X[i] == anchor[i]-farthest || r.X[i] == anchor[i]+farthest
 				})
 			}
@@ -208,9 +217,11 @@ func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective,
 	return d.minimize(ctx, run, run.Key, 0, problem, run.Box, x)
 }
 
-// inStages minimises an objective that changes from stage to stage. Each stage goes on from where the last stage ended.
-// begin sets the objective to a stage that begins at x, and returns the most evaluations of the stage (0: the
-// optimiser's default). If d limits all evaluations, each stage gets an equal part of them instead.
+// inStages minimises an objective that changes from stage to stage.
+// Each stage goes on from where the last stage ended.
+// begin sets the objective to a stage that begins at x, and returns the most evaluations of the
+// stage (0: the optimiser's default). If d limits all evaluations, each stage gets an equal part of
+// them instead.
 func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, box train.Bounds, x []float64,
 	stages int, begin func(stage int, x []float64) int) (*train.Result, error) {
 	var sum train.Result
@@ -233,24 +244,27 @@ func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, 
 	return &sum, nil
 }
 
-// These constants are for training on batches. 3,000 steps of 1,000 rows bring a few hundred log-parameters and
-// inducing inputs from their start to where the learning rate has died away.
+// These constants are for training on batches.
+// 3,000 steps of 1,000 rows bring a few hundred log-parameters and inducing inputs from their start
+// to where the learning rate has died away.
 const (
 	defaultSteps   = 3000
 	defaultSGDRate = 0.1 // the objective is a mean per row, and its gradient is of order one
 )
 
-// Batches trains with a batch of rows in every step, by Adam or by plain stochastic gradient descent.
+// Batches trains with a batch of rows in every step, by Adam or by plain stochastic gradient
+// descent.
 type Batches struct {
-	Plain   bool    // stochastic gradient descent
-	Rows    int     // rows in a batch; 0: the method's default
-	Rate    float64 // learning rate of the first step; 0: the method's default
-	Epochs  int     // passes over the rows; 0: as many as the method's default number of steps takes
-	Nearest bool    // a batch is a row and its nearest rows, instead of rows at random
+	Plain bool    // stochastic gradient descent
+	Rows  int     // rows in a batch; 0: the method's default
+	Rate  float64 // learning rate of the first step; 0: the method's default
+	// passes over the rows; 0: as many as the method's default number of steps takes
+	Epochs  int
+	Nearest bool // a batch is a row and its nearest rows, instead of rows at random
 }
 
-// settings returns Adam's settings for n rows. The arguments rows (in a batch), rate (of the first step) and steps are
-// the method's defaults.
+// settings returns Adam's settings for n rows.
+// The arguments rows (in a batch), rate (of the first step) and steps are the method's defaults.
 func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int) train.Adam {
 	if b.Plain {
 		rate = defaultSGDRate
@@ -262,14 +276,16 @@ func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int)
 	return a
 }
 
-// searches says when a run on batches searches for neighbours, each time with its current lengthscales. There are n
-// searches, the k-th at (k/n)² of the steps. Searches are closest together at first, when lengthscales move most.
+// searches says when a run on batches searches for neighbours, each time with its current
+// lengthscales. There are n searches, the k-th at (k/n)² of the steps.
+// Searches are closest together at first, when lengthscales move most.
 type searches struct {
 	n      int
 	search func(x []float64) error
 }
 
-// before says whether a run of all steps searches for neighbours right after the given number of steps.
+// before says whether a run of all steps searches for neighbours right after the given number of
+// steps.
 func (s searches) before(steps, all int) bool {
 	return lists.Where(s.n, func(k int) bool { return steps == k*k*all/(s.n*s.n) }) != nil
 }
@@ -277,8 +293,8 @@ func (s searches) before(steps, all int) bool {
 // errSearch ends a part of a run on batches, so that onBatches searches for neighbours.
 var errSearch = errors.New("the next search")
 
-// onBatches minimises from x on batches, or goes on from the run's last state, and searches when near says so. A run's
-// neighbours follow from its anchor, the point of the last search.
+// onBatches minimises from x on batches, or goes on from the run's last state, and searches when
+// near says so. A run's neighbours follow from its anchor, the point of the last search.
 func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam, box train.Bounds,
 	x []float64) (*train.AdamState, error) {
 	from := train.StartAdam(x)
@@ -318,8 +334,9 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 	}
 }
 
-// lowest moves the points in ends into the box, and returns the point with the least value on all rows. The last point
-// of a run on batches was never evaluated, and may be worse than the first point. evaluate may move its argument.
+// lowest moves the points in ends into the box, and returns the point with the least value on all
+// rows. The last point of a run on batches was never evaluated, and may be worse than the first
+// point. evaluate may move its argument.
 func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
 	evaluate func(x []float64) (float64, error)) (*train.Result, error) {
 	r := &train.Result{Iterations: s.Steps, Evaluations: s.Steps + s.Rejected, Rejected: s.Rejected,

@@ -13,9 +13,11 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Sites of many rows. A full GP of n rows takes n³ operations in each sweep. So each row sees the others either through
-// inducing inputs or through its nearest rows. Inducing inputs suit a function that they can follow. The table has log
-// losses with 20,000 rows, and of an exact GP of 4,000 rows. 1,000 rows trained the parameters.
+// Sites of many rows. A full GP of n rows takes n³ operations in each sweep. So each row sees the
+// others either through inducing inputs or through its nearest rows.
+// Inducing inputs suit a function that they can follow.
+// The table has log losses with 20,000 rows, and of an exact GP of 4,000 rows.
+// 1,000 rows trained the parameters.
 //
 //	                                        exact 4,000    1,000 inducing inputs    64, then 512 nearest
 //	kin40k above its median                       .1757                    .1398                   .1222

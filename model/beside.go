@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// context computes the Context from the sample that has just been certified. It returns nil if a figure overflows, and
-// for an old model, which has no context.
+// context computes the Context from the sample that has just been certified.
+// It returns nil if a figure overflows, and for an old model, which has no context.
 func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Context, error) {
 	if m.Split == ByPosition {
 		return nil, nil
@@ -36,7 +36,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	middle := []float64{median}
 	s.Standard(middle, middle)
 	mean := at.allowed(at.z, at.mean)
-	var sums [3]float64 // sums of |y − prediction|, of rows inside the 95 % interval, and of y − median
+	// sums of |y − prediction|, of rows inside the 95 % interval, and of y − median
+	var sums [3]float64
 	for i, y := range at.Y {
 		r := at.z[i] - m.from(mean[i], at.variance[i])
 		sd := math.Sqrt(spreads[i].Variance)
@@ -73,7 +74,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 			return nil, err
 		}
 	}
-	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) { // the constant's loss leaves [0, 1]
+	// the constant's loss leaves [0, 1]
+	if x.Constant = (Constant{median, constant}); math.IsNaN(constant.MeanBound) {
 		x.Constant = Constant{}
 	}
 	if err := m.linear(x, d, prior, d.RowsOf(roles, dataset.Certified), at); err != nil {
@@ -112,7 +114,8 @@ func (m *Model) rate(d *dataset.Data, prior, certified []int, at scored) (rate f
 	return rate, b, err
 }
 
-// baseline computes the errors and the hold-out bound of the given predictions for the rows of a sample.
+// baseline computes the errors and the hold-out bound of the given predictions for the rows of a
+// sample.
 func (m *Model) baseline(r ranks.Ranks, predicted []float64, at scored) (b Baseline, err error) {
 	squares := []float64{0}
 	predicted = at.allowed(at.Y, predicted)
@@ -130,7 +133,8 @@ func (m *Model) baseline(r ranks.Ranks, predicted []float64, at scored) (b Basel
 	return b, err
 }
 
-// linear adds to x the linear model that is fitted to the prior rows, or the reason why there is no linear model.
+// linear adds to x the linear model that is fitted to the prior rows, or the reason why there is no
+// linear model.
 func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at scored) error {
 	const mostInputs = 500
 	switch {
@@ -175,9 +179,9 @@ func withOnes(x matrix.Dense) matrix.Dense {
 	return of
 }
 
-// leastSquares returns the coefficients of the inputs and, last, the constant. It returns nil if they overflow. A ridge
-// of 1e-9 of each column's squares makes them unique if inputs are collinear, for example the inputs that encode
-// categories.
+// leastSquares returns the coefficients of the inputs and, last, the constant.
+// It returns nil if they overflow. A ridge of 1e-9 of each column's squares makes them unique if
+// inputs are collinear, for example the inputs that encode categories.
 func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	const ridge = 1e-9
 	_, d := rows.Dims()

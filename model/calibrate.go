@@ -12,15 +12,16 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Calibrate computes m.Conformal from the calibration rows of d. If there are no such rows, it uses the certified rows,
-// provided that the predictor was fixed before anybody saw them. Otherwise m.Conformal is nil.
+// Calibrate computes m.Conformal from the calibration rows of d.
+// If there are no such rows, it uses the certified rows, provided that the predictor was fixed
+// before anybody saw them. Otherwise m.Conformal is nil.
 func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) (err error) {
 	m.Conformal, err = m.calibrated(d, roles, nil)
 	return err
 }
 
-// calibrated computes what Calibrate sets. certified holds the predictions of the certified rows, or nil if nobody has
-// predicted these rows yet.
+// calibrated computes what Calibrate sets. certified holds the predictions of the certified rows,
+// or nil if nobody has predicted these rows yet.
 func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scored) (*Conformal, error) {
 	if m.Classes != nil { // a label has no interval
 		return nil, nil
@@ -85,8 +86,8 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 		Misses: misses, Deviations: deviations}, nil
 }
 
-// sets returns the Sets of a model of two classes, or nil if its certified rows can't give any. at holds the
-// predictions of these rows.
+// sets returns the Sets of a model of two classes, or nil if its certified rows can't give any.
+// at holds the predictions of these rows.
 func (m *Model) sets(d *dataset.Data, at *scored) (Sets, error) {
 	if m.Classes == nil || m.Kinds != nil || !m.fixedBefore() {
 		return nil, nil
@@ -99,8 +100,9 @@ func (m *Model) sets(d *dataset.Data, at *scored) (Sets, error) {
 	return setsOf(lists.Of(p, Both), lists.Of(y, func(v float64) int { return int(v) }), 2), err
 }
 
-// fixedBefore says whether the mean, variance and noise of predictions don't depend on the certified rows, and whether
-// certified rows and further rows are exchangeable, with errors that are known.
+// fixedBefore says whether the mean, variance and noise of predictions don't depend on the
+// certified rows, and whether certified rows and further rows are exchangeable, with errors that
+// are known.
 func (m *Model) fixedBefore() bool {
 	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Limits == "" && m.Scaling.Source != dataset.AllRows &&
 		m.Group == "" && m.Split == ByContent

@@ -9,8 +9,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Certify computes the certificate of the model's posterior on the certified rows of d. It uses the stored parameters
-// and weights and all certified rows, and nothing that training reported. It fails if the model wasn't made from d.
+// Certify computes the certificate of the model's posterior on the certified rows of d.
+// It uses the stored parameters and weights and all certified rows, and nothing that training
+// reported. It fails if the model wasn't made from d.
 func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err := m.certifiable(); err != nil {
 		return nil, err
@@ -27,8 +28,9 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	return c, err
 }
 
-// refactored returns the model that is certified, with its predictions of the certified rows. The certificate is of the
-// posterior that kernel, support, weights and noise give, without any stored factor.
+// refactored returns the model that is certified, with its predictions of the certified rows.
+// The certificate is of the posterior that kernel, support, weights and noise give, without any
+// stored factor.
 func (m *Model) refactored(d *dataset.Data, roles dataset.Roles) (again *Model, at *scored, err error) {
 	defer matrix.Ended(&err)
 	if err := m.certifiable(); err != nil {
@@ -47,8 +49,8 @@ func (m *Model) refactored(d *dataset.Data, roles dataset.Roles) (again *Model, 
 	return &certified, &predicted, err
 }
 
-// certify computes the certificate of a model that refactored returned. The context describes the certified
-// predictions.
+// certify computes the certificate of a model that refactored returned.
+// The context describes the certified predictions.
 func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pacbayes.Certificate, x *Context,
 	err error) {
 	defer matrix.Ended(&err)
@@ -82,8 +84,9 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pa
 	return c, nil, err
 }
 
-// CertifyOwn calibrates and certifies the model on the rows that it was just made from. It sets Conformal,
-// Sets, Certificate, Context and Range.Far, and returns what InOrder finds. It predicts the certified rows once.
+// CertifyOwn calibrates and certifies the model on the rows that it was just made from.
+// It sets Conformal, Sets, Certificate, Context and Range.Far, and returns what InOrder finds.
+// It predicts the certified rows once.
 func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
 	again, at, err := m.refactored(d, roles)
 	if err != nil {

@@ -18,12 +18,15 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// check returns an error if the model isn't what its certificate's terms say, as far as data and model show. The seed
-// must deal these roles. Scaling constants and encodings must come from the prior rows. A prior on a grid must lie on
-// the grid that the bound pays for. Exact posteriors must be conditioned on their rows. check can't tell what else was
-// tried, or whether the parameters of an informed prior, or all of a sparse prior, come from the prior rows alone. A
-// sparse posterior needs no check, because the certificate holds for any, whether training found it or not. The caller
-// must have recomputed the factors.
+// check returns an error if the model isn't what its certificate's terms say, as far as data and
+// model show. The seed must deal these roles.
+// Scaling constants and encodings must come from the prior rows.
+// A prior on a grid must lie on the grid that the bound pays for.
+// Exact posteriors must be conditioned on their rows.
+// check can't tell what else was tried, or whether the parameters of an informed prior, or all of a
+// sparse prior, come from the prior rows alone.
+// A sparse posterior needs no check, because the certificate holds for any, whether training found
+// it or not. The caller must have recomputed the factors.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
 		m.checkScaling, m.checkEncoding, m.checkMonotone, m.checkConditioned} {
@@ -34,7 +37,8 @@ func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// checkDealt returns an error if an old model's roles aren't the roles that its seed deals. Newer roles are dealt anew.
+// checkDealt returns an error if an old model's roles aren't the roles that its seed deals.
+// Newer roles are dealt anew.
 func (m *Model) checkDealt(*dataset.Data, dataset.Roles) error {
 	if m.Split != ByPosition {
 		return nil
@@ -126,8 +130,8 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	return nil
 }
 
-// checkScaling returns an error if the scaling's constants don't come from the rows that the scaling names. It
-// tolerates other last digits, which sums of many rows have on other processors.
+// checkScaling returns an error if the scaling's constants don't come from the rows that the
+// scaling names. It tolerates other last digits, which sums of many rows have on other processors.
 func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	s := m.Scaling
 	if s.Source == dataset.Declared {
@@ -180,16 +184,18 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// Tolerances of the equations that weights solve, relative to the size of the equations' terms. These limits hold on
-// any processor. solvedAfter is for a prior that is itself a posterior. The covariances of such a prior are small
-// differences of larger covariances, and have the rounding errors of the larger covariances.
+// Tolerances of the equations that weights solve, relative to the size of the equations' terms.
+// These limits hold on any processor. solvedAfter is for a prior that is itself a posterior.
+// The covariances of such a prior are small differences of larger covariances, and have the
+// rounding errors of the larger covariances.
 const (
 	solved      = 1e-11
 	solvedAfter = 1e-6
 )
 
-// checkConditioned returns an error if a posterior wasn't made from its rows: prior rows for a prior and for a
-// predictor by cg or nearest, and certified rows for the posterior that is certified.
+// checkConditioned returns an error if a posterior wasn't made from its rows:
+// prior rows for a prior and for a predictor by cg or nearest, and certified rows for the posterior
+// that is certified.
 func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	q := m.Posterior
 	if q.Joint() != nil {
@@ -205,9 +211,9 @@ func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	return m.checkMade("posterior", q, d, roles, dataset.Certified, solvedAfter)
 }
 
-// checkMade returns an error if q doesn't follow from the rows with the given role. The support must be the rows'
-// inputs, and the rows' targets must give the solution. Inducing inputs may be any, so that a q with inducing inputs
-// always passes.
+// checkMade returns an error if q doesn't follow from the rows with the given role.
+// The support must be the rows' inputs, and the rows' targets must give the solution.
+// Inducing inputs may be any, so that a q with inducing inputs always passes.
 func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role,
 	tolerance float64) error {
 	if q.Inducing() > 0 {
@@ -236,7 +242,8 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if made.Free, err = d.Sides(rows.Numbers); err != nil {
 		return err
 	}
-	if m.Limits != "" { // measured rows have the model's noise; training alone finds what limits become
+	// measured rows have the model's noise; training alone finds what limits become
+	if m.Limits != "" {
 		known = slices.Repeat([]float64{m.ObservationNoise}, n)
 		for i, side := range made.Free {
 			if side != 0 && q.Noises != nil {
@@ -261,7 +268,8 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	return nil
 }
 
-// checkSites returns an error if the sites of targets y aren't the fixed point of expectation propagation.
+// checkSites returns an error if the sites of targets y aren't the fixed point of expectation
+// propagation.
 func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Scaled) error {
 	n := len(y)
 	wrong := fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate",
@@ -312,8 +320,8 @@ func (m *Model) checkMonotone(d *dataset.Data, roles dataset.Roles) error {
 	return err
 }
 
-// checkNoises returns an error if the rows' noise in a posterior isn't what the model's noise makes it. want
-// is what KnownNoise returned.
+// checkNoises returns an error if the rows' noise in a posterior isn't what the model's noise makes
+// it. want is what KnownNoise returned.
 func (m *Model) checkNoises(noises, want []float64, x matrix.Dense, place func(int) int) error {
 	if m.Varying != nil && !m.Varying.Whole {
 		want = m.NoisesAt(x, nil, nil)

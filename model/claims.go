@@ -11,7 +11,8 @@ import (
 type Claim struct {
 	What   string   `json:"what"`
 	Fields []string `json:"fields,omitempty"` // header fields and [arrays] that make the statement
-	By     string   `json:"by"`               // how krigo checked the statement, or why only the fitter vouches for it
+	// how krigo checked the statement, or why only the fitter vouches for it
+	By string `json:"by"`
 
 	// Rests says that the certificate's numbers depend on the claim.
 	Rests bool `json:"bound_rests_on_it,omitempty"`
@@ -22,8 +23,9 @@ type Claim struct {
 
 // Known holds what a caller found out about a verified model, in addition to the checks of Verify.
 type Known struct {
-	Ties     bool   // what ties rows together was measured again
-	Derived  bool   // a sparse prior's weights follow in closed form from its parameters, inducing inputs and rows
+	Ties bool // what ties rows together was measured again
+	// a sparse prior's weights follow in closed form from its parameters, inducing inputs and rows
+	Derived  bool
 	Refitted bool   // fitting again gave the same bits
 	Refit    string // why Refitted is false
 	Differs  bool   // fitting again was tried, and failed or gave another model
@@ -39,9 +41,11 @@ const (
 	byNone               // krigo checked nothing: only the fitter vouches for the statement
 )
 
-// Claims lists what a model that passed Verify states. checked are the claims that krigo checked, and word the claims
-// that only the fitter vouches for. Every field of the file is in exactly one claim. If another claim lists a longer
-// path, such as training.seconds, that part of the field is in the other claim.
+// Claims lists what a model that passed Verify states.
+// checked are the claims that krigo checked, and word the claims that only the fitter vouches for.
+// Every field of the file is in exactly one claim.
+// If another claim lists a longer path, such as training.seconds, that part of the field is in the
+// other claim.
 func (m *Model) Claims(k Known) (checked, word []Claim) {
 	add := func(b basis, rests bool, what, by string, fields ...string) {
 		c := Claim{What: what, Fields: fields, By: by, Rests: rests}
@@ -126,8 +130,9 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		By: by, Rests: true, Beforehand: true})
 }
 
-// claimPredictor adds the claims about the predictor. The flag after says that the model learnt a prior on the prior
-// rows, and then a posterior on the certified rows.
+// claimPredictor adds the claims about the predictor.
+// The flag after says that the model learnt a prior on the prior rows, and then a posterior on the
+// certified rows.
 func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fields ...string), after, derived bool) {
 	q := m.Posterior
 	at := m.Trained()

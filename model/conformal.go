@@ -9,21 +9,26 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// Conformal holds the scores of split-conformal intervals. They are scores of rows that nothing was trained on:
-// calibration rows, or the certified rows if the mean was fixed before anybody saw them. Whatever the model and the
-// distribution of the rows, an interval contains a further target with a probability of at least its level, over the
-// draw of these rows and the further row together. This guarantee is marginal: it is true on average over rows and not
-// for each kind of row (Vovk, Gammerman and Shafer 2005; Papadopoulos et al. 2002; normalised by the model's standard
-// deviation: Lei et al., "Distribution-free predictive inference for regression", JASA 113, 2018, Sect. 5.2).
+// Conformal holds the scores of split-conformal intervals.
+// They are scores of rows that nothing was trained on:
+// calibration rows, or the certified rows if the mean was fixed before anybody saw them.
+// Whatever the model and the distribution of the rows, an interval contains a further target with a
+// probability of at least its level, over the draw of these rows and the further row together.
+// This guarantee is marginal: it is true on average over rows and not for each kind of row (Vovk,
+// Gammerman and Shafer 2005; Papadopoulos et al. 2002;
+// normalised by the model's standard deviation:
+// Lei et al., "Distribution-free predictive inference for regression", JASA 113, 2018, Sect. 5.2).
 type Conformal struct {
-	Level      float64 `json:"level"` // level of the two widths below, the default widths
-	Rows       int     `json:"rows"`
-	HalfWidth  float64 `json:"half_width"`     // the interval is mean ± HalfWidth, in scaled units
-	Normalised float64 `json:"normalised"`     // the interval is mean ± Normalised standard deviations of y
+	Level     float64 `json:"level"` // level of the two widths below, the default widths
+	Rows      int     `json:"rows"`
+	HalfWidth float64 `json:"half_width"` // the interval is mean ± HalfWidth, in scaled units
+	// the interval is mean ± Normalised standard deviations of y
+	Normalised float64 `json:"normalised"`
 	From       string  `json:"from,omitempty"` // FromCertified; absent: from calibration rows
 
-	// Misses holds |y − mean| of each of these rows, in scaled units, and Deviations the same in standard deviations
-	// of y. Both are in ascending order. They are nil in old models, which know one level.
+	// Misses holds |y − mean| of each of these rows, in scaled units, and Deviations the same in
+	// standard deviations of y. Both are in ascending order.
+	// They are nil in old models, which know one level.
 	Misses, Deviations []float64 `json:"-"`
 }
 
@@ -33,16 +38,17 @@ const FromCertified = "certified"
 // conformalLevel is the level of intervals unless a caller asks for another.
 const conformalLevel = 0.95
 
-// LeastCalibration is the least number of rows for an interval that contains 95 % of targets. With fewer rows the
-// ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
+// LeastCalibration is the least number of rows for an interval that contains 95 % of targets.
+// With fewer rows the ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
 const LeastCalibration = 19
 
-// rank returns which of n scores, in ascending order and from 1, is the width of intervals with this level. A further
-// row's score is equally likely to fall between any two scores. A rank above n means that there are too few scores.
+// rank returns which of n scores, in ascending order and from 1, is the width of intervals with
+// this level. A further row's score is equally likely to fall between any two scores.
+// A rank above n means that there are too few scores.
 func rank(level float64, n int) int { return max(1, int(math.Ceil(float64(n+1)*level-1e-9))) }
 
-// At returns the widths of intervals that contain the given share of further targets. A share of 0 means 0.95. At least
-// ⌈share/(1 − share)⌉ rows must have scores.
+// At returns the widths of intervals that contain the given share of further targets.
+// A share of 0 means 0.95. At least ⌈share/(1 − share)⌉ rows must have scores.
 func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error) {
 	k := rank(share, c.Rows)
 	switch {
@@ -82,8 +88,9 @@ func (c *Conformal) sane(rows int) error {
 	return nil
 }
 
-// difference says how recomputed intervals differ from stored intervals. It returns "" if they agree. A deviation is a
-// miss divided by sd or more, so that its tolerance is 1/sd times the tolerance of a miss.
+// difference says how recomputed intervals differ from stored intervals.
+// It returns "" if they agree. A deviation is a miss divided by sd or more, so that its tolerance
+// is 1/sd times the tolerance of a miss.
 func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	a := c
 	b := stored

@@ -2,16 +2,18 @@ package model
 
 import "github.com/krigo-gp/krigo/pacbayes"
 
-// Context compares a model that was fixed before the certified rows were seen with simple predictors, on these rows.
-// Only the fields MeanBound hold bounds. Errors are averages over rows, in the target's units. Risks are averages over
-// groups if rows have groups.
+// Context compares a model that was fixed before the certified rows were seen with simple
+// predictors, on these rows.
+// Only the fields MeanBound hold bounds. Errors are averages over rows, in the target's units.
+// Risks are averages over groups if rows have groups.
 type Context struct {
-	Rows       int     `json:"rows"`
-	RMSE       float64 `json:"rmse"`
-	MAE        float64 `json:"mae"`
-	R2         float64 `json:"r2,omitzero"` // 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; left out if all targets are equal
-	Coverage95 float64 `json:"coverage95"`  // share of y within the central 95 % credible interval
-	MeanRisk   float64 `json:"mean_risk"`   // mean loss of the posterior mean
+	Rows int     `json:"rows"`
+	RMSE float64 `json:"rmse"`
+	MAE  float64 `json:"mae"`
+	// 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; left out if all targets are equal
+	R2         float64 `json:"r2,omitzero"`
+	Coverage95 float64 `json:"coverage95"` // share of y within the central 95 % credible interval
+	MeanRisk   float64 `json:"mean_risk"`  // mean loss of the posterior mean
 
 	Constant     Constant `json:"constant,omitzero"`
 	Linear       Baseline `json:"linear,omitzero"` // least squares on the prior rows
@@ -19,32 +21,35 @@ type Context struct {
 
 	AllRows AllRows `json:"all_rows,omitzero"`
 
-	// Unknown counts each limit of detection as a miss, whatever its target is. Its bound holds alone.
+	// Unknown counts each limit of detection as a miss, whatever its target is.
+	// Its bound holds alone.
 	Unknown Unknown `json:"unknown,omitzero"`
 	far     float64 // distance beyond which rows are far (Range.Far)
 }
 
-// Baseline holds figures of a simple predictor that is made from the prior rows. MeanBound is the predictor's hold-out
-// bound by the certificate's terms. This bound holds alone, not together with the certificate (see
-// pacbayes.Terms.HoldOut).
+// Baseline holds figures of a simple predictor that is made from the prior rows.
+// MeanBound is the predictor's hold-out bound by the certificate's terms.
+// This bound holds alone, not together with the certificate (see pacbayes.Terms.HoldOut).
 type Baseline struct {
 	RMSE      float64 `json:"rmse"`
 	MeanRisk  float64 `json:"mean_risk"`
 	MeanBound float64 `json:"mean_bound"`
 
-	// Curve is the predictor's own curve if the certificate has a curve. It is computed from the rows, and no file
-	// holds it.
+	// Curve is the predictor's own curve if the certificate has a curve.
+	// It is computed from the rows, and no file holds it.
 	Curve *pacbayes.Curve `json:"-"`
 }
 
-// Unknown holds the risk and the hold-out bound of the posterior mean if all limits among the targets are misses.
+// Unknown holds the risk and the hold-out bound of the posterior mean if all limits among the
+// targets are misses.
 type Unknown struct {
 	MeanRisk  float64 `json:"mean_risk"`
 	MeanBound float64 `json:"mean_bound"`
 }
 
-// Constant is the predictor that always answers the median of the prior rows' targets. With an exposure it answers the
-// prior rows' sum of targets over their sum of exposures, times the row's exposure.
+// Constant is the predictor that always answers the median of the prior rows' targets.
+// With an exposure it answers the prior rows' sum of targets over their sum of exposures, times the
+// row's exposure.
 type Constant struct {
 	Value float64 `json:"value"`
 	Baseline
@@ -75,7 +80,8 @@ func (x *Context) shares() []float64 {
 		x.Linear.MeanBound, x.Unknown.MeanRisk, x.Unknown.MeanBound}
 }
 
-// numbers returns all numbers of a context except AllRows. Numbers in the target's units are divided by unit.
+// numbers returns all numbers of a context except AllRows.
+// Numbers in the target's units are divided by unit.
 func (x *Context) numbers(unit float64) []float64 {
 	of := append(x.misses(), x.Constant.Value)
 	for i := range of {

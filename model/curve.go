@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// Curve holds the course of the training objective from one starting point: all iterations, or some of a long run.
+// Curve holds the course of the training objective from one starting point:
+// all iterations, or some of a long run.
 type Curve struct {
 	Family     string    `json:"family"` // kernel family
 	Start      int       `json:"start"`
 	Iterations []int     `json:"iterations"`
 	Values     []float64 `json:"values"`
 
-	// Every is the least number of iterations between two points, except before the last point. It is 0 if every
-	// iteration has a point.
+	// Every is the least number of iterations between two points, except before the last point.
+	// It is 0 if every iteration has a point.
 	Every int `json:"every,omitempty"`
 }
 
@@ -41,13 +42,14 @@ func (c *Curve) Clone() *Curve {
 	return &d
 }
 
-// Add adds a point if its value is finite. Iterations must not decrease. A point replaces an earlier point of the same
-// iteration.
+// Add adds a point if its value is finite. Iterations must not decrease.
+// A point replaces an earlier point of the same iteration.
 func (c *Curve) Add(iteration int, value float64) {
 	if value-value != 0 {
 		return
 	}
-	// The last point is always the newest. Later points replace it if it is too close to the point before it.
+	// The last point is always the newest. Later points replace it if it is too close to the point
+	// before it.
 	n := len(c.Iterations)
 	if (n > 0 && c.Iterations[n-1] >= iteration) || (n > 1 && c.Iterations[n-1]-c.Iterations[n-2] < c.Every) {
 		n--

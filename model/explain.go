@@ -15,9 +15,10 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Explanation says how much each column moves each prediction away from Base, the prediction at the mean row. The mean
-// row has the means of the scaling as its inputs. A column's contribution is its integrated gradient (Sundararajan,
-// Taly and Yan, "Axiomatic attribution for deep networks", ICML 2017): with predictions ŷ, the mean row x̄ and a row x,
+// Explanation says how much each column moves each prediction away from Base, the prediction at the
+// mean row. The mean row has the means of the scaling as its inputs.
+// A column's contribution is its integrated gradient (Sundararajan, Taly and Yan, "Axiomatic
+// attribution for deep networks", ICML 2017): with predictions ŷ, the mean row x̄ and a row x,
 //
 //	Σ_j (x_j − x̄_j) ∫₀¹ ∂ŷ/∂x_j(x̄ + t(x − x̄)) dt over the inputs j that the column became.
 //
@@ -26,14 +27,17 @@ type Explanation struct {
 	Base          float64     `json:"base"`
 	Columns       []string    `json:"columns"`       // names of the table's columns
 	Contributions [][]float64 `json:"contributions"` // a list for each row, in the order of Columns
-	// Remainder is each row's prediction minus Base minus the sum of its contributions. It is next to 0 if the function
-	// is smooth. If a model predicts each row from its nearest rows (--solver nearest), the contributions come from one
-	// GP for the whole way (posterior.Along), and Remainder is the difference between this GP and the predictions at
-	// the ends of the way. The same holds for the GP under a monotone prediction.
+	// Remainder is each row's prediction minus Base minus the sum of its contributions.
+	// It is next to 0 if the function is smooth.
+	// If a model predicts each row from its nearest rows (--solver nearest), the contributions come
+	// from one GP for the whole way (posterior.Along), and Remainder is the difference between this
+	// GP and the predictions at the ends of the way.
+	// The same holds for the GP under a monotone prediction.
 	Remainder []float64 `json:"remainder"`
 }
 
-// Names returns the names of an explanation's columns in a table of predictions, or nil if e is nil.
+// Names returns the names of an explanation's columns in a table of predictions, or nil if e is
+// nil.
 func (e *Explanation) Names() []string {
 	if e == nil {
 		return nil
@@ -53,7 +57,8 @@ func (e *Explanation) Fill(i int, values []float64) {
 var ErrClasses = errors.New("explain: it says what moves a predicted number, and this model predicts the probabilities " +
 	"of classes")
 
-// Explain explains the predictions for the rows of d, which views a table's columns as the model's inputs.
+// Explain explains the predictions for the rows of d, which views a table's columns as the model's
+// inputs.
 func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 	defer matrix.Ended(&err)
 	if m.Posterior == nil {
@@ -139,7 +144,8 @@ func InputsOf(names []string, e *dataset.Encoding) (inputs []kernel.Input) {
 	return inputs
 }
 
-// sources returns the columns of a table that the model predicts from, and which of these columns each input came from.
+// sources returns the columns of a table that the model predicts from, and which of these columns
+// each input came from.
 // All inputs of a category or of a date came from one column.
 func (m *Model) sources() (names []string, of []int) {
 	for _, in := range InputsOf(m.Inputs, m.Encoding) {
@@ -174,11 +180,13 @@ func (m *Model) slope(f float64) float64 {
 	return (m.estimate(f+step) - m.estimate(f-step)) / (2 * step)
 }
 
-// An integral is a sum over ten nodes. Its interval is halved until the contributions match the change of the
-// prediction on the interval, except for the share leftOver of the prediction's change on the whole way, or until it is
-// shortest. The way to a row more than usual standard deviations from the mean row leaves the other rows behind at a
-// small t. There an interval may be that much shorter, or the share shortest of its end if that is longer. For a row
-// beyond farthest no interval is short enough: its way overflows, and its contributions don't say anything.
+// An integral is a sum over ten nodes. Its interval is halved until the contributions match the
+// change of the prediction on the interval, except for the share leftOver of the prediction's
+// change on the whole way, or until it is shortest.
+// The way to a row more than usual standard deviations from the mean row leaves the other rows
+// behind at a small t. There an interval may be that much shorter, or the share shortest of its end
+// if that is longer. For a row beyond farthest no interval is short enough:
+// its way overflows, and its contributions don't say anything.
 const (
 	leftOver = 1e-6
 	shortest = 1. / 256

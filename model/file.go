@@ -25,20 +25,25 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Version is the newest version of model files that krigo writes. krigo reads this version and all earlier versions.
+// Version is the newest version of model files that krigo writes.
+// krigo reads this version and all earlier versions.
 const Version = 15
 
-// A model file (docs/reference/format.md) holds the magic, the version, the length of the header, the header as JSON,
-// the arrays that the header lists, and a SHA-256 of everything before it. Numbers are little-endian.
+// A model file (docs/reference/format.md) holds the magic, the version, the length of the header,
+// the header as JSON, the arrays that the header lists, and a SHA-256 of everything before it.
+// Numbers are little-endian.
 const (
 	magic = Magic
 
-	// A model is written in the oldest version that can hold it, so that older programs can read it.
-	factored   = 1  // version for posteriors with Cholesky factors, and certificates by kl with a prior on the grid
-	unfactored = 2  // posteriors by conjugate gradients and nearest rows
-	informed   = 3  // priors that are posteriors, and certificates with further terms
-	encoded    = 4  // version for inputs that encode columns of a table
-	dealt      = 5  // version for roles by the content of rows or groups, and for the options of the fit
+	// A model is written in the oldest version that can hold it, so that older programs can read
+	// it.
+	// version for posteriors with Cholesky factors, and certificates by kl with a prior on the grid
+	factored   = 1
+	unfactored = 2 // posteriors by conjugate gradients and nearest rows
+	informed   = 3 // priors that are posteriors, and certificates with further terms
+	encoded    = 4 // version for inputs that encode columns of a table
+	// version for roles by the content of rows or groups, and for the options of the fit
+	dealt      = 5
 	noised     = 6  // the name of a noise that isn't Gaussian
 	seenAs     = 7  // version for a transform of the target
 	rowNoised  = 8  // rows that differ in noise
@@ -59,26 +64,30 @@ type header struct {
 	Kernel        kernel.Spec `json:"kernel"` // for people to read; krigo uses the array theta
 	Mean          string      `json:"mean"`
 	NoiseVariance float64     `json:"noise_variance"`
-	Solver        string      `json:"solver,omitempty"` // cg or nearest; absent: the posterior is factored
+	// cg or nearest; absent: the posterior is factored
+	Solver string `json:"solver,omitempty"`
 	// rows that each variance (solver cg) or each prediction (solver nearest) is conditioned on
 	Nearest  int                `json:"nearest,omitempty"`
 	Monotone posterior.Monotone `json:"monotone,omitempty"`
-	Counts   *dataset.Counts    `json:"rows_by_role,omitempty"` // test, calibration, prior, certified
-	Groups   *dataset.Counts    `json:"groups_by_role,omitempty"`
-	Dealt    *dataset.Counts    `json:"units_by_role,omitempty"` // with Beside
-	Range    *Range             `json:"input_range,omitempty"`
-	Notices  []string           `json:"notices,omitempty"` // sentences in older files
-	Prior    *priorHeader       `json:"prior,omitempty"`
-	Arrays   []array            `json:"arrays"`
+	// test, calibration, prior, certified
+	Counts  *dataset.Counts `json:"rows_by_role,omitempty"`
+	Groups  *dataset.Counts `json:"groups_by_role,omitempty"`
+	Dealt   *dataset.Counts `json:"units_by_role,omitempty"` // with Beside
+	Range   *Range          `json:"input_range,omitempty"`
+	Notices []string        `json:"notices,omitempty"` // sentences in older files
+	Prior   *priorHeader    `json:"prior,omitempty"`
+	Arrays  []array         `json:"arrays"`
 }
 
-// priorHeader holds what the arrays of a prior (prior_theta and so on) don't say, if the prior is itself a posterior.
+// priorHeader holds what the arrays of a prior (prior_theta and so on) don't say, if the prior is
+// itself a posterior.
 type priorHeader struct {
 	Temper float64 `json:"temper"`
 	Mean   string  `json:"mean"` // name of its mean function before conditioning
 }
 
-// array is one entry of the header's list of arrays. The arrays follow the header in the order of the list.
+// array is one entry of the header's list of arrays.
+// The arrays follow the header in the order of the list.
 type array struct {
 	Name string `json:"name"`
 	Type string `json:"type"` // float64, uint64 or uint8
@@ -134,7 +143,8 @@ func meanName(m kernel.Mean) string {
 // Save writes the model to a file, all or nothing.
 func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 
-// needs returns the oldest version from noised on that can hold the model, or 0 if an earlier version can.
+// needs returns the oldest version from noised on that can hold the model, or 0 if an earlier
+// version can.
 func (m *Model) needs() uint32 {
 	switch {
 	case m.HashOrder != nil:
@@ -287,10 +297,12 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 	return parts
 }
 
-// times is the memory that loading takes, in file sizes: the file, its numbers, and its triangles stored as squares.
+// times is the memory that loading takes, in file sizes:
+// the file, its numbers, and its triangles stored as squares.
 const times = 5
 
-// Read reads a model in the format of a file. r must have one whole model and no more, else Read returns an error.
+// Read reads a model in the format of a file.
+// r must have one whole model and no more, else Read returns an error.
 func Read(r io.Reader) (*Model, error) { return read(r, decode) }
 
 // Load reads a model file. Its errors name the file.
@@ -316,8 +328,8 @@ func load[T any](path string, decode func(raw []byte) (T, error)) (m T, err erro
 	return read, nil
 }
 
-// Brief returns an error about a file in short lines, because a text in the file may have any length
-// and any characters. Only errors that are joined have lines of their own.
+// Brief returns an error about a file in short lines, because a text in the file may have any
+// length and any characters. Only errors that are joined have lines of their own.
 func Brief(err error) error {
 	if err == nil {
 		return nil
@@ -385,7 +397,8 @@ func decode(raw []byte) (_ *Model, err error) {
 	size := prefix + hl
 	if headerErr == nil {
 		for _, a := range h.Arrays {
-			// No side or array is larger than the file. The product of two sides up to 1<<28 doesn't overflow.
+			// No side or array is larger than the file.
+			// The product of two sides up to 1<<28 doesn't overflow.
 			side := max(a.Rows, a.Cols)
 			if min(a.Rows, a.Cols) < 0 || side > len(raw) || side > 1<<28 || a.bytes() > len(raw) {
 				return nil, short
@@ -419,7 +432,8 @@ func decode(raw []byte) (_ *Model, err error) {
 	return m, nil
 }
 
-// model assembles the model from the header and the bytes of the arrays. decode has checked the arrays' lengths.
+// model assembles the model from the header and the bytes of the arrays.
+// decode has checked the arrays' lengths.
 func (h header) model(data []byte) (*Model, error) {
 	m := &h.Model
 	for _, text := range h.Notices {
@@ -567,7 +581,8 @@ func (h header) besides() bool {
 // maxRows is a number of rows that no table has.
 const maxRows = 1 << 40
 
-// maxNearest is the most rows that a prediction is conditioned on. Each core factors a matrix with that many rows.
+// maxNearest is the most rows that a prediction is conditioned on.
+// Each core factors a matrix with that many rows.
 const maxNearest = 1 << 12
 
 // arrays holds the arrays of a model file by their names.

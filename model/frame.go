@@ -23,26 +23,30 @@ const (
 	maxHeader = 1 << 28
 )
 
-// named are the keys of a header whose texts are names, findings or options. Whatever prints these quotes them.
+// named are the keys of a header whose texts are names, findings or options.
+// Whatever prints these quotes them.
 var named = []string{"inputs", "target", "targets", "classes", "kinds", "reading", "encoding", "columns", "name", "by",
 	"offset", "exposure", "censored", "noise_column", "group", "terms", "subject", "notices", "fitted", "source"}
 
-// several is the version of files that hold a model file for each target of a fit. It is far from the versions of one
-// model's file.
+// several is the version of files that hold a model file for each target of a fit.
+// It is far from the versions of one model's file.
 const several = 100
 
-// Together says what is certified of all targets at once. The certificates of all models, and the certificate here,
-// hold together with probability at least 1−Delta: each has an equal part of δ. If Parts is 1, which needs the classes
-// of one column, each certificate has all of δ and holds by itself.
+// Together says what is certified of all targets at once.
+// The certificates of all models, and the certificate here, hold together with probability at least
+// 1−Delta: each has an equal part of δ. If Parts is 1, which needs the classes of one column, each
+// certificate has all of δ and holds by itself.
 type Together struct {
 	Delta float64 `json:"delta"`
 	Parts int     `json:"parts"` // δ of each certificate is Delta/Parts
-	// Certificate is about the rows that have all targets. A row's error is the largest of its targets' errors, each as
-	// a multiple of its target's ε, times ε of the first target. So a row misses if any of its targets misses.
+	// Certificate is about the rows that have all targets.
+	// A row's error is the largest of its targets' errors, each as a multiple of its target's ε,
+	// times ε of the first target. So a row misses if any of its targets misses.
 	Certificate *pacbayes.Certificate `json:"certificate"`
 	Reason      string                `json:"certificate_reason,omitempty"` // why there is none
-	// Units are the half-widths in each target's own units for each unit of the certificate's half-widths. The unit of
-	// relative bands is |y|, and of scaled bands the model's own standard deviation.
+	// Units are the half-widths in each target's own units for each unit of the certificate's
+	// half-widths. The unit of relative bands is |y|, and of scaled bands the model's own standard
+	// deviation.
 	Units []float64 `json:"units,omitempty"`
 	Sets  Sets      `json:"-"` // nil unless the targets are the classes of one column
 }

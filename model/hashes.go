@@ -10,8 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// hashed holds the hashes of the rows of all ranks, in ascending order, on the first rank. If rows have groups, groups
-// holds the hash of each row's group.
+// hashed holds the hashes of the rows of all ranks, in ascending order, on the first rank.
+// If rows have groups, groups holds the hash of each row's group.
 type hashed struct {
 	rows, groups []uint64
 }
@@ -53,8 +53,9 @@ func (h hashed) names() []uint64 {
 	return slices.Compact(names)
 }
 
-// repeated says which rows equal another row. If rows have groups, an equal row of the same group doesn't count, since
-// rows of a group may depend on one another.
+// repeated says which rows equal another row.
+// If rows have groups, an equal row of the same group doesn't count, since rows of a group may
+// depend on one another.
 func (h hashed) repeated() []bool {
 	of := make([]bool, len(h.rows))
 	for i := 0; i < len(h.rows); {
@@ -72,8 +73,9 @@ func (h hashed) repeated() []bool {
 	return of
 }
 
-// HashRows returns the hashes of the rows that a model with these roles is made from, and of their groups, in ascending
-// order, for the model file. It returns them on the first rank, and nothing on the other ranks.
+// HashRows returns the hashes of the rows that a model with these roles is made from, and of their
+// groups, in ascending order, for the model file.
+// It returns them on the first rank, and nothing on the other ranks.
 func HashRows(d *dataset.Data, roles dataset.Roles) (rows, groups []uint64, err error) {
 	h, err := made(d, roles)
 	return h.rows, h.names(), err

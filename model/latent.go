@@ -18,12 +18,14 @@ import (
 // blocks are rows in scaled units that are read block by block, for example a dataset.Scaled.
 type blocks interface {
 	Dims() (rows, cols int)
-	// Block reads the inputs of rows first … first+n−1 into x (n×cols), and their targets into y unless y is nil.
+	// Block reads the inputs of rows first … first+n−1 into x (n×cols), and their targets into y
+	// unless y is nil.
 	Block(first, n int, x, y []float64) error
 }
 
-// latent returns the mean and variance of f (y without noise) under q at rows, which it reads block by block. With an
-// exposure, f is the logarithm of the row's mean, and not of the mean at exposure 1.
+// latent returns the mean and variance of f (y without noise) under q at rows, which it reads block
+// by block. With an exposure, f is the logarithm of the row's mean, and not of the mean at exposure
+// 1.
 func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
 	defer matrix.Ended(&err)
 	if q == nil {
@@ -67,8 +69,9 @@ func eachBlock(rows blocks, do func(first int, x matrix.Dense)) error {
 	return nil
 }
 
-// NoisesAt returns the variance of the noise at each row of x, in scaled units, given the variances of f there. It
-// returns nil if the noise is ObservationNoise everywhere. It leaves out the squares of the rows' standard errors.
+// NoisesAt returns the variance of the noise at each row of x, in scaled units, given the variances
+// of f there. It returns nil if the noise is ObservationNoise everywhere.
+// It leaves out the squares of the rows' standard errors.
 func (m *Model) NoisesAt(x matrix.Dense, mean, variance []float64) []float64 {
 	if m.Varying == nil {
 		return nil
@@ -86,8 +89,8 @@ func (m *Model) NoisesAt(x matrix.Dense, mean, variance []float64) []float64 {
 	return noises
 }
 
-// KnownNoise returns ObservationNoise plus the square of each row's standard error, or nil if the model has no column
-// of standard errors. rows are in the model's scaled units.
+// KnownNoise returns ObservationNoise plus the square of each row's standard error, or nil if the
+// model has no column of standard errors. rows are in the model's scaled units.
 func (m *Model) KnownNoise(rows any) ([]float64, error) {
 	if m.Errors == "" {
 		return nil, nil
@@ -145,14 +148,15 @@ func (m *Model) LeastNoise() float64 {
 	return m.ObservationNoise * math.Exp(m.Varying.Low)
 }
 
-// Spreads returns the distribution of y for each row, given the mean and variance of f there, and the noise variances
-// that NoisesAt returns.
+// Spreads returns the distribution of y for each row, given the mean and variance of f there, and
+// the noise variances that NoisesAt returns.
 func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, error) {
 	return m.spreads(context.Background(), mean, variance, noises)
 }
 
-// spreads does what Spreads does, and panics with a matrix.End after ctx has ended. A mean or a variance that isn't
-// finite is an error here, before anything searches for its quantiles.
+// spreads does what Spreads does, and panics with a matrix.End after ctx has ended.
+// A mean or a variance that isn't finite is an error here, before anything searches for its
+// quantiles.
 func (m *Model) spreads(ctx context.Context, mean, variance, noises []float64) ([]objective.Spread, error) {
 	noise, err := m.likelihood()
 	if err != nil {
@@ -174,7 +178,8 @@ func (m *Model) spreads(ctx context.Context, mean, variance, noises []float64) (
 	return of, nil
 }
 
-// from returns what the ends of a row's Spread are distances from, given the mean and variance of f.
+// from returns what the ends of a row's Spread are distances from, given the mean and variance of
+// f.
 func (m *Model) from(mean, variance float64) float64 {
 	if noise := m.Sited(); noise != nil && !noise.Whole() {
 		return noise.Point(mean, variance, m.ObservationNoise)
@@ -193,10 +198,11 @@ type rowError struct {
 
 func (e *rowError) Unwrap() error { return e.error }
 
-// Points returns predictions and standard deviations of y, both in standard deviations of the target, given the mean
-// and variance of f at each row, and the noise variances that NoisesAt returns. If the noise takes sites, a prediction
-// is its mean, which is the probability of the second class if the target has classes. If the target has a transform,
-// quadrature computes both, unless the prediction is a median.
+// Points returns predictions and standard deviations of y, both in standard deviations of the
+// target, given the mean and variance of f at each row, and the noise variances that NoisesAt
+// returns. If the noise takes sites, a prediction is its mean, which is the probability of the
+// second class if the target has classes. If the target has a transform, quadrature computes both,
+// unless the prediction is a median.
 func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, err error) {
 	spreads, err := m.Spreads(mean, variance, noises)
 	if err != nil {
@@ -223,9 +229,9 @@ func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, e
 	return point, sd, nil
 }
 
-// point returns the prediction and the standard deviation of y in the target's unit, if the target has a transform. A
-// predicted mean is the mean of y given that f equals its own mean. It isn't averaged over f, because such an average
-// grows without limit with the variance of f.
+// point returns the prediction and the standard deviation of y in the target's unit, if the target
+// has a transform. A predicted mean is the mean of y given that f equals its own mean.
+// It isn't averaged over f, because such an average grows without limit with the variance of f.
 func (m *Model) point(mean, variance float64) (point, sd float64) {
 	_, sd = m.Scaling.Moments(mean, variance)
 	if m.Scaling.Transform.Estimate == dataset.Median {
@@ -277,8 +283,8 @@ func each(ctx context.Context, n int, do func(i int)) {
 	})
 }
 
-// OwnErrors turns errors of f into errors of the prediction, in standard deviations of the target. errs holds the
-// errors of f at rows in scaled units, and variance holds the variances of y there.
+// OwnErrors turns errors of f into errors of the prediction, in standard deviations of the target.
+// errs holds the errors of f at rows in scaled units, and variance holds the variances of y there.
 func (m *Model) OwnErrors(d *dataset.Data, rows []int, errs, variance []float64) ([]float64, error) {
 	if m.Scaling.Transform == nil {
 		return errs, nil
@@ -300,7 +306,8 @@ func (m *Model) targets(d *dataset.Data, rows []int) ([]float64, error) {
 	return y, err
 }
 
-// TargetScale returns |y_raw| in standard deviations of the target if the loss is relative to |y_raw|, else nil.
+// TargetScale returns |y_raw| in standard deviations of the target if the loss is relative to
+// |y_raw|, else nil.
 func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 	if l.Kind != pacbayes.Relative && l.Kind != pacbayes.ClippedAbsolute {
 		return nil
@@ -310,8 +317,9 @@ func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 
 type tellingKey struct{}
 
-// Telling returns a context that reports progress. While a model predicts many rows at once, tell gets the number of
-// rows done and the total. The goroutine that predicts calls tell. dataset.Data.Within gives the context to the data.
+// Telling returns a context that reports progress.
+// While a model predicts many rows at once, tell gets the number of rows done and the total. The
+// goroutine that predicts calls tell. dataset.Data.Within gives the context to the data.
 func Telling(ctx context.Context, tell func(done, of int)) context.Context {
 	return context.WithValue(ctx, tellingKey{}, tell)
 }
@@ -325,7 +333,8 @@ func told(ctx context.Context) func(done, of int) {
 	return tell
 }
 
-// MonotoneOf returns axes of the same inputs and the same ways that end where the rows end, in scaled units.
+// MonotoneOf returns axes of the same inputs and the same ways that end where the rows end, in
+// scaled units.
 func MonotoneOf(rows blocks, ways posterior.Monotone) (axes posterior.Monotone, err error) {
 	if ways == nil {
 		return nil, nil

@@ -1,5 +1,6 @@
-// Package model holds trained models, as values and as files: the posterior, its scaling, its certificate, and the role
-// of every row that the model was made from.
+// Package model holds trained models, as values and as files:
+// the posterior, its scaling, its certificate, and the role of every row that the model was made
+// from.
 //
 // This program reads a model file, for example of krigo fit, and predicts a row of numbers:
 //
@@ -29,10 +30,12 @@
 //		fmt.Println(predictions[0].Mean, "between", predictions[0].Lower95, "and", predictions[0].Upper95)
 //	}
 //
-// Prior rows train the model or its prior. Certified rows are the rows that the certificate counts. Calibration rows
-// set conformal intervals, and test rows only measure errors. krigo deals the roles, which means that it assigns them
-// to units. A unit is a group of rows if rows have groups, else a row. A certificate's terms say what it promises and
-// what its bound pays for. A rank is one of several processes that share the rows of a table.
+// Prior rows train the model or its prior. Certified rows are the rows that the certificate counts.
+// Calibration rows set conformal intervals, and test rows only measure errors.
+// krigo deals the roles, which means that it assigns them to units.
+// A unit is a group of rows if rows have groups, else a row.
+// A certificate's terms say what it promises and what its bound pays for.
+// A rank is one of several processes that share the rows of a table.
 package model
 
 import (
@@ -46,107 +49,141 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Model is a trained Gaussian process, with everything needed to predict with the model and to check its certificate.
+// Model is a trained Gaussian process, with everything needed to predict with the model and to
+// check its certificate.
 // Numbers are in scaled units unless their field says otherwise.
 //
-// Only Calibrate, CertifyOwn and SetTies change a Model. Goroutines may share a Model that nobody changes.
+// Only Calibrate, CertifyOwn and SetTies change a Model.
+// Goroutines may share a Model that nobody changes.
 type Model struct {
 	Objective string   `json:"objective"`
 	Inputs    []string `json:"inputs"` // names, in the order of the posterior's inputs
 	Target    string   `json:"target"`
-	Classes   []string `json:"classes,omitempty"` // labels of the target, by their places; nil: the target is a number
+	// labels of the target, by their places; nil: the target is a number
+	Classes []string `json:"classes,omitempty"`
 
-	Kinds *dataset.Kinds `json:"kinds,omitempty"` // column of more than two classes, one of which is the target
-	Joint *Several       `json:"-"`               // all classes' models, if the model stands for their label
+	// column of more than two classes, one of which is the target
+	Kinds *dataset.Kinds `json:"kinds,omitempty"`
+	// all classes' models, if the model stands for their label
+	Joint *Several `json:"-"`
 
-	Reading   dataset.Reading      `json:"reading,omitzero"`   // how cells of the model's tables are written
-	Encoding  *dataset.Encoding    `json:"encoding,omitempty"` // makes inputs of columns; nil: columns are the inputs
+	// how cells of the model's tables are written
+	Reading dataset.Reading `json:"reading,omitzero"`
+	// makes inputs of columns; nil: columns are the inputs
+	Encoding  *dataset.Encoding    `json:"encoding,omitempty"`
 	Scaling   dataset.Scaling      `json:"scaling"`
 	Posterior *posterior.Posterior `json:"-"`
 
-	ObservationNoise float64 `json:"observation_noise"` // variance of y about f; not the σ_n² of PAC-Bayes
-	Noise            string  `json:"noise,omitempty"`   // registered noise of this scale; "": Gaussian
-	// Ordinal has the levels of an ordinal target, and the thresholds that training found; nil: it isn't ordinal
+	// variance of y about f; not the σ_n² of PAC-Bayes
+	ObservationNoise float64 `json:"observation_noise"`
+	// registered noise of this scale; "": Gaussian
+	Noise string `json:"noise,omitempty"`
+	// Ordinal has the levels of an ordinal target, and the thresholds that training found; nil:
+	// it isn't ordinal
 	Ordinal *objective.Ordinal `json:"ordinal,omitempty"`
-	Varying *Varying           `json:"noise_of_inputs,omitempty"` // how the noise depends on inputs; nil: it doesn't
+	// how the noise depends on inputs; nil: it doesn't
+	Varying *Varying `json:"noise_of_inputs,omitempty"`
 
-	Certificate       *pacbayes.Certificate `json:"certificate"` // nil: CertificateReason says why there is none
+	// nil: CertificateReason says why there is none
+	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 	// Context is nil if certified rows helped to train, if a figure overflows, and in old models.
 	Context *Context       `json:"context,omitempty"`
 	Terms   pacbayes.Terms `json:"terms"`
 
-	Source string `json:"source"`           // name of the data that the model was made from
-	Seed   uint64 `json:"seed"`             // seed with which the roles were dealt
-	Split  Split  `json:"split,omitempty"`  // how roles were dealt to rows
-	Offset string `json:"offset,omitempty"` // column that predictions add, and training subtracts; "": none
-	// Exposure is the column of exposures that multiply the mean of a noise whose f is a logarithm; "": none
+	Source string `json:"source"`          // name of the data that the model was made from
+	Seed   uint64 `json:"seed"`            // seed with which the roles were dealt
+	Split  Split  `json:"split,omitempty"` // how roles were dealt to rows
+	// column that predictions add, and training subtracts; "": none
+	Offset string `json:"offset,omitempty"`
+	// Exposure is the column of exposures that multiply the mean of a noise whose f is a logarithm;
+	// "": none
 	Exposure string `json:"exposure,omitempty"`
-	Limits   string `json:"censored,omitempty"`     // column of limits, see dataset.Table.Limited; "": none
-	Errors   string `json:"noise_column,omitempty"` // column of the target's standard errors, see NoisesAt; "": none
-	Group    string `json:"group,omitempty"`        // column that groups rows; "": every row is a unit
+	// column of limits, see dataset.Table.Limited; "": none
+	Limits string `json:"censored,omitempty"`
+	// column of the target's standard errors, see NoisesAt; "": none
+	Errors string `json:"noise_column,omitempty"`
+	// column that groups rows; "": every row is a unit
+	Group string `json:"group,omitempty"`
 
-	Counts  dataset.Counts `json:"-"`                        // rows by role
-	Groups  dataset.Counts `json:"-"`                        // groups by role; equal to Counts without a Group
-	Hash    string         `json:"certified_rows_sha256"`    // SHA-256 of the certified rows; RolesOf compares it
-	All     string         `json:"rows_sha256,omitempty"`    // dataset.Units.Hash of all rows; "" in old models
-	Targets string         `json:"targets_sha256,omitempty"` // dataset.Units.Targets of all rows; "" in old models
-	// HashOrder has the places of the columns of inputs in the order in which their cells are hashed (see HashOrder);
-	// nil: the order of Inputs
-	HashOrder []int          `json:"hash_order,omitempty"`
-	Rows      []uint64       `json:"-"`                 // sorted dataset.Data.RowHashes of all rows but test rows
-	Named     []uint64       `json:"-"`                 // sorted hashes of their groups; nil without a Group
-	Range     Range          `json:"-"`                 // range of the inputs on all rows except test rows
-	Ties      []Tie          `json:"ties,omitempty"`    // what ties rows together, measured on the training rows
-	Beside    []string       `json:"targets,omitempty"` // all targets of a fit of several; nil: it had one target
-	Dealt     dataset.Counts `json:"-"`                 // with Beside: units by role of rows that have any target
+	Counts dataset.Counts `json:"-"` // rows by role
+	// groups by role; equal to Counts without a Group
+	Groups dataset.Counts `json:"-"`
+	// SHA-256 of the certified rows; RolesOf compares it
+	Hash string `json:"certified_rows_sha256"`
+	// dataset.Units.Hash of all rows; "" in old models
+	All string `json:"rows_sha256,omitempty"`
+	// dataset.Units.Targets of all rows; "" in old models
+	Targets string `json:"targets_sha256,omitempty"`
+	// HashOrder has the places of the columns of inputs in the order in which their cells are
+	// hashed (see HashOrder); nil: the order of Inputs
+	HashOrder []int `json:"hash_order,omitempty"`
+	// sorted dataset.Data.RowHashes of all rows but test rows
+	Rows []uint64 `json:"-"`
+	// sorted hashes of their groups; nil without a Group
+	Named []uint64 `json:"-"`
+	// range of the inputs on all rows except test rows
+	Range Range `json:"-"`
+	// what ties rows together, measured on the training rows
+	Ties []Tie `json:"ties,omitempty"`
+	// all targets of a fit of several; nil: it had one target
+	Beside []string `json:"targets,omitempty"`
+	// with Beside: units by role of rows that have any target
+	Dealt dataset.Counts `json:"-"`
 
-	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options). It is nil in old models.
+	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options).
+	// It is nil in old models.
 	Fitted json.RawMessage `json:"fitted,omitempty"`
 
 	positional []dataset.Role // role of every row, in file order; only in old models
 	checksum   string         // checksum of the file from which the model was read
 
-	Conformal *Conformal   `json:"conformal,omitempty"`    // nil if no rows can calibrate intervals; see Calibrate
-	Sets      Sets         `json:"label_scores,omitempty"` // nil unless the target has classes; see Sets
-	Test      *Test        `json:"test"`                   // nil without test rows
-	Training  Training     `json:"training"`
-	Curves    []*Curve     `json:"curves,omitempty"`   // curves of the training objective, one for each starting point
-	Findings  finding.List `json:"findings,omitempty"` // about the data, the fit and the model
+	// nil if no rows can calibrate intervals; see Calibrate
+	Conformal *Conformal `json:"conformal,omitempty"`
+	// nil unless the target has classes; see Sets
+	Sets     Sets     `json:"label_scores,omitempty"`
+	Test     *Test    `json:"test"` // nil without test rows
+	Training Training `json:"training"`
+	// curves of the training objective, one for each starting point
+	Curves   []*Curve     `json:"curves,omitempty"`
+	Findings finding.List `json:"findings,omitempty"` // about the data, the fit and the model
 }
 
-// Several holds the models of a fit of several targets, and what is certified of all targets together.
+// Several holds the models of a fit of several targets, and what is certified of all targets
+// together.
 type Several struct {
 	Models   []*Model // in the order in which the fit named the targets
 	Together Together
 	checksum string // as in Model
 }
 
-// Checksum returns the SHA-256, in hex, at the end of the file that the model was read from. No other file has the
-// same. It is "" if the model wasn't read.
+// Checksum returns the SHA-256, in hex, at the end of the file that the model was read from.
+// No other file has the same. It is "" if the model wasn't read.
 func (m *Model) Checksum() string { return m.checksum }
 
 // Training holds figures of the training run.
 type Training struct {
 	ObjectiveValue float64 `json:"objective_value"`
-	// StandardError is the standard error of ObjectiveValue if training only estimates that value, else nil.
+	// StandardError is the standard error of ObjectiveValue if training only estimates that value,
+	// else nil.
 	StandardError *float64 `json:"objective_value_standard_error,omitempty"`
 	Iterations    int      `json:"iterations"`
 	Evaluations   int      `json:"evaluations"`
 	Starts        int      `json:"starts"`
 	Seconds       float64  `json:"seconds"`
 	Stopped       string   `json:"stopped"`
-	// LeaveOneOut is the root mean square error, in the target's units, when all other rows predict each row with the
-	// same parameters. Only a full GP that all rows trained has it. It is optimistic, since the row shaped the
-	// parameters too.
+	// LeaveOneOut is the root mean square error, in the target's units, when all other rows predict
+	// each row with the same parameters. Only a full GP that all rows trained has it.
+	// It is optimistic, since the row shaped the parameters too.
 	LeaveOneOut float64 `json:"leave_one_out_rmse,omitzero"`
 
 	// Alpha is the α of D = αλ + σ_n² that training learnt. It is nil if α was given.
 	Alpha *float64 `json:"alpha,omitempty"`
 }
 
-// Trained returns the posterior that training made. If that posterior became the prior, and nothing was learnt
-// afterwards, Trained returns it with the noise of m.Posterior.
+// Trained returns the posterior that training made.
+// If that posterior became the prior, and nothing was learnt afterwards, Trained returns it with
+// the noise of m.Posterior.
 func (m *Model) Trained() *posterior.Posterior {
 	q := m.Posterior
 	if prior, _ := q.OfPrior(); prior != nil && q.Support.Rows == 0 {
@@ -156,7 +193,8 @@ func (m *Model) Trained() *posterior.Posterior {
 	return q
 }
 
-// Unlabelled returns a view of the columns that the model predicts from, with the columns that Further lists.
+// Unlabelled returns a view of the columns that the model predicts from, with the columns that
+// Further lists.
 func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Unlabelled(t, m.Inputs)
 	if err == nil {
@@ -165,8 +203,8 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	return d, err
 }
 
-// Further returns the columns that a prediction takes besides the inputs: the offset or the exposure, and the standard
-// errors.
+// Further returns the columns that a prediction takes besides the inputs:
+// the offset or the exposure, and the standard errors.
 func (m *Model) Further() []string {
 	return slices.DeleteFunc([]string{m.Offset, m.Exposure, m.Errors}, func(name string) bool { return name == "" })
 }
@@ -191,8 +229,8 @@ func (m *Model) Targeted(t *dataset.Table) (*dataset.Data, error) {
 	return m.Encoding.Select(t, m.Inputs, m.Target)
 }
 
-// Labelled does what Targeted does for rows to score or certify, with the columns that Further lists, and with groups
-// if the model has any.
+// Labelled does what Targeted does for rows to score or certify, with the columns that Further
+// lists, and with groups if the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
 	if m.Joint != nil { // its rows are those of each of the classes' models
 		return m.Joint.Models[0].Labelled(t)

@@ -8,18 +8,19 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// TrainsForBound says whether training minimised a bound on the risk of the posterior Q. Then σ_n² only shapes Q.
+// TrainsForBound says whether training minimised a bound on the risk of the posterior Q.
+// Then σ_n² only shapes Q.
 func (m *Model) TrainsForBound() bool {
 	kind, _ := method.Find(m.Objective)
 	return kind.Bound != "" || (m.Terms.Informed && !m.Terms.Fixed)
 }
 
-// drawn says whether the target has classes, and the certificate is about the label that a random draw of f gives: its
-// sign. Otherwise the certificate is about the more probable label.
+// drawn says whether the target has classes, and the certificate is about the label that a random
+// draw of f gives: its sign. Otherwise the certificate is about the more probable label.
 func (m *Model) drawn() bool { return m.Classes != nil && !m.Terms.MeanAlone() }
 
-// LabelScale returns the middle and the unit of labels, whose numbers are 0 and 1. A model whose drawn labels are
-// certified sees ±1, so that f has its label's sign.
+// LabelScale returns the middle and the unit of labels, whose numbers are 0 and 1.
+// A model whose drawn labels are certified sees ±1, so that f has its label's sign.
 func LabelScale(drawn bool) (mean, scale float64) {
 	if drawn {
 		return 0.5, 0.5
@@ -27,11 +28,14 @@ func LabelScale(drawn bool) (mean, scale float64) {
 	return 0, 1
 }
 
-// EstimateNoise returns the variance of y about f. The evidence trains this variance. A PAC-Bayes objective's σ_n² only
-// shapes Q, so EstimateNoise maximises the likelihood of the residuals on prior rows, which Q hasn't seen. If there are
-// no prior rows, or if the prior was learnt on these rows, it takes leave-one-out residuals of the rows that Q was
-// learnt on. For a sparse GP it takes the residuals of these rows with none left out. If nothing was learnt after an
-// informed prior, it takes the residuals on all certified rows, which Q hasn't seen.
+// EstimateNoise returns the variance of y about f. The evidence trains this variance.
+// A PAC-Bayes objective's σ_n² only shapes Q, so EstimateNoise maximises the likelihood of the
+// residuals on prior rows, which Q hasn't seen.
+// If there are no prior rows, or if the prior was learnt on these rows, it takes leave-one-out
+// residuals of the rows that Q was learnt on.
+// For a sparse GP it takes the residuals of these rows with none left out.
+// If nothing was learnt after an informed prior, it takes the residuals on all certified rows,
+// which Q hasn't seen.
 func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
 	q := m.Posterior
 	if !m.TrainsForBound() || q.Joint() != nil {
@@ -69,8 +73,9 @@ const (
 
 var minLogNoise, maxLogNoise = math.Log(LeastNoise), math.Log(MostNoise)
 
-// noiseOf returns the s that maximises Σ ln N(y_i; mean_i, variance_i + s) for the rows of all ranks. It takes the
-// best of a grid of half octaves from 1e-8, and refines it by golden section.
+// noiseOf returns the s that maximises Σ ln N(y_i;
+// mean_i, variance_i + s) for the rows of all ranks.
+// It takes the best of a grid of half octaves from 1e-8, and refines it by golden section.
 func noiseOf(r ranks.Ranks, y, mean, variance []float64) (noise float64, err error) {
 	cost := func(logS float64) float64 {
 		s := math.Exp(logS)

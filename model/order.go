@@ -11,25 +11,27 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// inOrder looks at the first orderMost certified rows in the file. Fewer than orderLeast rows say nothing.
+// inOrder looks at the first orderMost certified rows in the file.
+// Fewer than orderLeast rows say nothing.
 const (
 	orderMost  = 20000
 	orderLeast = 40
 )
 
-// inOrder reports that certified rows next to one another in the file have similar residuals. Such rows follow time or
-// come in groups, and aren't the independent draws that a certificate counts. If rows have groups, it compares mean
-// residuals of groups, in the order in which groups begin. It returns nothing if residuals aren't similar, or if it
-// can't tell.
+// inOrder reports that certified rows next to one another in the file have similar residuals.
+// Such rows follow time or come in groups, and aren't the independent draws that a certificate
+// counts. If rows have groups, it compares mean residuals of groups, in the order in which groups
+// begin. It returns nothing if residuals aren't similar, or if it can't tell.
 //
 // For n independent residuals r in file order, the lag-1 autocorrelation
 //
 //	ρ = Σ r_i r_{i+1} / Σ r_i²
 //
-// has a standard deviation of about 1/√n. If an exact GP has seen the rows, r holds leave-one-out residuals. Rows
-// sorted by the target have similar residuals even if the rows are independent, so that inOrder returns nothing for
-// such rows. Rows sorted by an input may have similar residuals because the model misses how the target follows that
-// input. The finding then names both causes.
+// has a standard deviation of about 1/√n. If an exact GP has seen the rows, r holds leave-one-out
+// residuals. Rows sorted by the target have similar residuals even if the rows are independent, so
+// that inOrder returns nothing for such rows.
+// Rows sorted by an input may have similar residuals because the model misses how the target
+// follows that input. The finding then names both causes.
 //
 // mean holds the predictions of the certified rows, in scaled units.
 func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles, mean []float64) (found finding.List, err error) {
@@ -81,8 +83,9 @@ func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles, mean []float64) (f
 	return found, nil
 }
 
-// misses returns the residuals, in scaled units, of the certified rows at the given places in rows. mean holds the
-// predictions of rows. If Q was conditioned on these rows, misses returns leave-one-out residuals.
+// misses returns the residuals, in scaled units, of the certified rows at the given places in rows.
+// mean holds the predictions of rows. If Q was conditioned on these rows, misses returns
+// leave-one-out residuals.
 func (m *Model) misses(d *dataset.Data, rows, place []int, mean []float64) ([]float64, error) {
 	y, err := m.targets(d, rows)
 	if err != nil {
@@ -124,8 +127,9 @@ func autocorrelation(r []float64) float64 {
 	return lagged / square
 }
 
-// sorted returns Spearman's rank correlation between the values and their order. Equal values share a rank. It is ±1
-// if values only rise or only fall, and NaN if all values are equal.
+// sorted returns Spearman's rank correlation between the values and their order.
+// Equal values share a rank. It is ±1 if values only rise or only fall, and NaN if all values are
+// equal.
 func sorted(v []float64) float64 {
 	n := len(v)
 	order := linalg.UpTo(n)

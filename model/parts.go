@@ -16,9 +16,10 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Parts says which share of the predicted mean's variance comes from each part of an additive kernel: a column alone,
-// two columns together, and the rest of the kernel. Inputs are independent and N(0, 1). Standard deviations are by the
-// delta method. The formulas are in docs/theory/method.md.
+// Parts says which share of the predicted mean's variance comes from each part of an additive
+// kernel: a column alone, two columns together, and the rest of the kernel.
+// Inputs are independent and N(0, 1). Standard deviations are by the delta method.
+// The formulas are in docs/theory/method.md.
 type Parts struct {
 	Shares []*Share `json:"shares"` // shares of at least leastShare, the largest first
 	Others float64  `json:"others"` // the sum of all other shares
@@ -27,17 +28,18 @@ type Parts struct {
 // Share is the share of a part, which has all inputs of a categorical column or of a date.
 type Share struct {
 	Columns []string `json:"columns,omitempty"`
-	Rest    string   `json:"rest,omitempty"` // the terms of the kernel beside the additive kernel, if this is their share
-	Share   float64  `json:"share"`
-	SD      float64  `json:"sd"`
+	// the terms of the kernel beside the additive kernel, if this is their share
+	Rest  string  `json:"rest,omitempty"`
+	Share float64 `json:"share"`
+	SD    float64 `json:"sd"`
 
 	m       *Model
 	kernels []kernel.Part
 	effects []*effect
 }
 
-// Shares below leastShare aren't listed. A model with more than mostSplit inputs isn't split, since it has thousands of
-// pairs. The rest is averaged over restDraws points.
+// Shares below leastShare aren't listed. A model with more than mostSplit inputs isn't split, since
+// it has thousands of pairs. The rest is averaged over restDraws points.
 const (
 	leastShare = 0.005
 	mostSplit  = 64
@@ -57,9 +59,11 @@ func (a *axis) fill(q *posterior.Posterior, k kernel.Kernel, theta []float64) {
 	k.Cov(theta, a.x, a.x, a.own)
 }
 
-// axisOf makes the points of the trapezoidal rule. A product of two covariances and the density has Gaussian factors
-// with a variance of at least λ/(λ+2) for the squared lengthscale λ. Steps of that standard deviation leave a relative
-// error of about 2 exp(−2π²) (Trefethen and Weideman, "The exponentially convergent trapezoidal rule", 2014).
+// axisOf makes the points of the trapezoidal rule.
+// A product of two covariances and the density has Gaussian factors with a variance of at least
+// λ/(λ+2) for the squared lengthscale λ. Steps of that standard deviation leave a relative error of
+// about 2 exp(−2π²) (Trefethen and Weideman, "The exponentially convergent trapezoidal rule",
+// 2014).
 func axisOf(q *posterior.Posterior, main kernel.Part) (a axis) {
 	lambda := math.Exp(main.Theta[0])
 	step := max(math.Sqrt(lambda/(lambda+2)), 1./32)
@@ -85,8 +89,8 @@ func drawn(q *posterior.Posterior, of kernel.Part) axis {
 	return a
 }
 
-// effect is a function on the points of a, or on all pairs of points of a and b. Without a second axis, b is one point
-// that has the covariance 1 with everything.
+// effect is a function on the points of a, or on all pairs of points of a and b.
+// Without a second axis, b is one point that has the covariance 1 with everything.
 type effect struct {
 	a, b     axis
 	weight   float64
@@ -117,7 +121,8 @@ func (e *effect) integrate(w []float64) {
 	}
 }
 
-// moves adds the covariances of 2∫ m δ N with f at the support to c, and returns its prior variance.
+// moves adds the covariances of 2∫ m δ N with f at the support to c, and returns its prior
+// variance.
 func (e *effect) moves(c []float64) (variance float64) {
 	m := linalg.New(e.mean.Rows, e.mean.Cols)
 	for i, v := range e.mean.Data {
@@ -137,7 +142,8 @@ func (e *effect) moves(c []float64) (variance float64) {
 	return variance
 }
 
-// Parts returns nil if the kernel is neither additive nor a sum with it, or if the posterior isn't factored.
+// Parts returns nil if the kernel is neither additive nor a sum with it, or if the posterior isn't
+// factored.
 func (m *Model) Parts() *Parts {
 	if m.Sited() != nil { // a probability isn't a sum, and neither is a rate
 		return nil
@@ -221,7 +227,8 @@ func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel
 	return all
 }
 
-// deviate sets the standard deviations of some shares of a total variance. Other shares' variances count as known.
+// deviate sets the standard deviations of some shares of a total variance.
+// Other shares' variances count as known.
 func (m *Model) deviate(q *posterior.Posterior, shares []*Share, total float64) {
 	n := len(shares)
 	_, temper := m.Posterior.OfPrior()
@@ -252,7 +259,8 @@ func (s *Share) Name() string {
 	return cautious.Name(strings.Join(s.Columns, " · "))
 }
 
-// String returns the largest shares with 95 % intervals: "x1 31 % ± 2, x2 · x5 12 % ± 3, others 4 %".
+// String returns the largest shares with 95 % intervals:
+// "x1 31 % ± 2, x2 · x5 12 % ± 3, others 4 %".
 func (p *Parts) String() string {
 	says := []string(nil)
 	others := 1.

@@ -13,10 +13,11 @@ import (
 
 // Population says which rows the certificate is about, for people and for programs.
 type Population struct {
-	Of   string `json:"of"`             // rows or groups
-	By   string `json:"by,omitempty"`   // the column, or the blocks, that make the groups
-	Ties []Tie  `json:"ties,omitempty"` // what ties rows, or, without a certificate, the rows of a group
-	Says string `json:"says"`           // the population in words
+	Of string `json:"of"`           // rows or groups
+	By string `json:"by,omitempty"` // the column, or the blocks, that make the groups
+	// what ties rows, or, without a certificate, the rows of a group
+	Ties []Tie  `json:"ties,omitempty"`
+	Says string `json:"says"` // the population in words
 }
 
 // Population returns which rows a promise of the model is about, as far as krigo knows.
@@ -36,10 +37,12 @@ func (m *Model) Population() Population {
 	return p
 }
 
-// ByUnits says whether the groups are units that may tie rows together. Groups of equal rows are only copies.
+// ByUnits says whether the groups are units that may tie rows together.
+// Groups of equal rows are only copies.
 func (m *Model) ByUnits() bool { return m.Group != "" && m.Group != dataset.EqualRows }
 
-// period returns the words that a promise covers no later period than the certified groups', if dates make the groups.
+// period returns the words that a promise covers no later period than the certified groups', if
+// dates make the groups.
 func (m *Model) period() string {
 	by := strings.FieldsFunc(m.Group, func(r rune) bool { return r == ':' || r == ',' })
 	if slices.ContainsFunc(m.Reading.Dates, func(d dataset.Dates) bool { return slices.Contains(by, d.Column) }) {
@@ -48,8 +51,8 @@ func (m *Model) period() string {
 	return ""
 }
 
-// Told returns a line for each tie. It names no share of predictions for new units, since estimates of that share from
-// known units were off by up to .4. It returns nothing if ByUnits is true.
+// Told returns a line for each tie. It names no share of predictions for new units, since estimates
+// of that share from known units were off by up to .4. It returns nothing if ByUnits is true.
 func (m *Model) Told() (lines []string) {
 	for _, t := range m.Ties {
 		if m.ByUnits() {
@@ -66,7 +69,8 @@ func (m *Model) ToldElsewhere() []string {
 	return lists.If(m.Told(), func(line string) bool { return !strings.Contains(m.CertificateReason, line) })
 }
 
-// Undecided returns why nothing is certified until somebody says which units the promise is about; "" if nobody has to.
+// Undecided returns why nothing is certified until somebody says which units the promise is about;
+// "" if nobody has to.
 func (m *Model) Undecided() string {
 	for i, t := range m.Ties {
 		if t.Splits() && !m.ByUnits() && m.Counts[dataset.Certified] > 0 {
@@ -79,13 +83,14 @@ func (m *Model) Undecided() string {
 	return ""
 }
 
-// Ignores says whether a certificate ignores a tie that these options, with this population, make krigo ask about.
+// Ignores says whether a certificate ignores a tie that these options, with this population, make
+// krigo ask about.
 func (m *Model) Ignores(population string) bool {
 	return m.Certificate != nil && m.Group == "" && population == "" && m.Undecided() != ""
 }
 
-// SetTies stores what ties rows together. same says that the promise is only about known units. If same is false and
-// Undecided gives a reason, SetTies removes the certificate for that reason.
+// SetTies stores what ties rows together. same says that the promise is only about known units.
+// If same is false and Undecided gives a reason, SetTies removes the certificate for that reason.
 func (m *Model) SetTies(ties []Tie, same bool) {
 	if m.Ties = ties; same {
 		return

@@ -20,31 +20,35 @@ import (
 
 // Prediction is a model's prediction for one row, in the target's own units.
 type Prediction struct {
-	// mean of f, and of y if the noise is symmetric; with a transform of the target, the median or mean of y
+	// mean of f, and of y if the noise is symmetric;
+	// with a transform of the target, the median or mean of y
 	Mean           float64 `json:"mean"`
 	LatentVariance float64 `json:"latent_variance"` // variance of f
-	// variance of y, from the noise's own density if it isn't Gaussian; see dataset.Scaling.RawVariance
+	// variance of y, from the noise's own density if it isn't Gaussian;
+	// see dataset.Scaling.RawVariance
 	PredictiveVariance float64 `json:"predictive_variance"`
 	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
-	// Outside counts the inputs that lie outside the range of the rows that the model was made from. If no input does,
-	// Outside is 1 for a row that is farther from the training rows than nearly all others (Range.Far), else 0. A
-	// guarantee about rows from the model's source says nothing about a row that is outside. In models up to version 4
-	// it is always 0.
+	// Outside counts the inputs that lie outside the range of the rows that the model was made
+	// from. If no input does, Outside is 1 for a row that is farther from the training rows than
+	// nearly all others (Range.Far), else 0. A guarantee about rows from the model's source says
+	// nothing about a row that is outside. In models up to version 4 it is always 0.
 	Outside int `json:"outside"`
-	// Label is the more probable class, if the target has classes, or the most probable level of an ordinal target. Mean
-	// is then the probability of the second class, or the mean level, and LatentVariance is of f itself.
+	// Label is the more probable class, if the target has classes, or the most probable level of an
+	// ordinal target. Mean is then the probability of the second class, or the mean level, and
+	// LatentVariance is of f itself.
 	Label string `json:"label,omitempty"`
 
-	// The square roots of the variances. A standard deviation may fit in a float64 even if its variance doesn't (see
-	// OutOfRange).
+	// The square roots of the variances. A standard deviation may fit in a float64 even if its
+	// variance doesn't (see OutOfRange).
 	LatentSD     float64 `json:"latent_sd"`
 	PredictiveSD float64 `json:"predictive_sd"`
 
 	f, sd float64 // mean of f and, with a transform, standard deviation of y, in scaled units
 }
 
-// OutOfRange says whether a float64 can't hold a variance to all its digits, though it holds the standard deviation.
+// OutOfRange says whether a float64 can't hold a variance to all its digits, though it holds the
+// standard deviation.
 func (p Prediction) OutOfRange() bool {
 	out := func(variance, sd float64) bool {
 		return sd > 0 && (variance < 0x1p-1022 || variance == math.MaxFloat64)
@@ -52,17 +56,20 @@ func (p Prediction) OutOfRange() bool {
 	return out(p.LatentVariance, p.LatentSD) || out(p.PredictiveVariance, p.PredictiveSD)
 }
 
-// Fill copies the prediction to values, a row of a table with the columns krigo.PredictionNames; see files.WriteFile.
+// Fill copies the prediction to values, a row of a table with the columns krigo.PredictionNames;
+// see files.WriteFile.
 func (p Prediction) Fill(values []float64) {
 	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside),
 		p.LatentSD, p.PredictiveSD})
 }
 
-// PredictAt predicts at the rows of a matrix. The matrix has a column for each of the model's Inputs, in their order
-// and in their own units. Inputs that encode categories hold 0 or 1, and no missing value is filled in.
-// krigo.Model.Predict gives the same for a table of the same numbers, to the last bit. A matrix with another number of
-// columns is an error, and a row that can't be predicted is a *dataset.Error with its number, from 1. If the model has
-// an Offset, an Exposure or Errors, the matrix has the columns that Further lists, at the end.
+// PredictAt predicts at the rows of a matrix.
+// The matrix has a column for each of the model's Inputs, in their order and in their own units.
+// Inputs that encode categories hold 0 or 1, and no missing value is filled in.
+// krigo.Model.Predict gives the same for a table of the same numbers, to the last bit.
+// A matrix with another number of columns is an error, and a row that can't be predicted is a
+// *dataset.Error with its number, from 1. If the model has an Offset, an Exposure or Errors, the
+// matrix has the columns that Further lists, at the end.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	return m.PredictWithin(context.Background(), x)
 }
@@ -112,8 +119,8 @@ func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 	return m.Predictions(d, mean, variance)
 }
 
-// Predictions does what Predict does, for a caller that knows the mean and the variance of f at the rows, in scaled
-// units.
+// Predictions does what Predict does, for a caller that knows the mean and the variance of f at the
+// rows, in scaled units.
 func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
 	outside, err := m.count(d, variance)
@@ -132,14 +139,15 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) (ps []Pre
 		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
 }
 
-// around holds the mean and variance of f at rows, in scaled units, the rows' offsets, if the model has any, and what
-// NoisesAt returns. Work on the rows ends with ctx, which may be nil.
+// around holds the mean and variance of f at rows, in scaled units, the rows' offsets, if the model
+// has any, and what NoisesAt returns. Work on the rows ends with ctx, which may be nil.
 type around struct {
 	ctx                             context.Context
 	mean, variance, offsets, noises []float64
 }
 
-// predictions makes Predictions, given the counts for Prediction.Outside. place adds the row's place to an error.
+// predictions makes Predictions, given the counts for Prediction.Outside.
+// place adds the row's place to an error.
 func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) ([]Prediction, error) {
 	spreads, err := m.spreads(at.ctx, at.mean, at.variance, at.noises)
 	var of *rowError
@@ -170,8 +178,8 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 	return ps, nil
 }
 
-// predicted returns the prediction of a row, given the mean and variance of f and the spread of y, in scaled units, and
-// the row's offset.
+// predicted returns the prediction of a row, given the mean and variance of f and the spread of y,
+// in scaled units, and the row's offset.
 func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p Prediction) {
 	s := m.Scaling
 	sd := math.Sqrt(y.Variance)
@@ -211,7 +219,8 @@ type Chance struct {
 	Probabilities []float64 `json:"probabilities"`
 }
 
-// Chances returns the probabilities of all levels, given what m predicted, or nil if the target isn't ordinal.
+// Chances returns the probabilities of all levels, given what m predicted, or nil if the target
+// isn't ordinal.
 func (m *Model) Chances(ps []Prediction) (all []Chance) {
 	if m.Ordinal == nil {
 		return nil
@@ -225,8 +234,8 @@ func (m *Model) Chances(ps []Prediction) (all []Chance) {
 	return all
 }
 
-// Within returns the ends of the interval of k standard deviations of y to either side of p, which m predicted. If the
-// target has a transform, these are standard deviations of the transformed y.
+// Within returns the ends of the interval of k standard deviations of y to either side of p, which
+// m predicted. If the target has a transform, these are standard deviations of the transformed y.
 func (m *Model) Within(p Prediction, k float64) (lower, upper float64) {
 	s := m.Scaling
 	if s.Transform == nil {
@@ -305,8 +314,8 @@ func (r numbers) KnownNoise() ([]float64, error) {
 	return known, nil
 }
 
-// outside does what Range.outside does. It also returns 1 for a row of another setting than all training rows, if the
-// certificate is about known settings.
+// outside does what Range.outside does. It also returns 1 for a row of another setting than all
+// training rows, if the certificate is about known settings.
 func (m *Model) outside(row []float64, variance float64) int {
 	n := m.Range.outside(row, variance)
 	if n == 0 && m.Range.Min != nil && slices.ContainsFunc(m.Ties, func(t Tie) bool { return !m.knows(t, row) }) {
@@ -315,8 +324,8 @@ func (m *Model) outside(row []float64, variance float64) int {
 	return n
 }
 
-// knows says whether a training row has the setting of a row. It is true for ties of other kinds, which the inputs of a
-// row don't tell.
+// knows says whether a training row has the setting of a row.
+// It is true for ties of other kinds, which the inputs of a row don't tell.
 func (m *Model) knows(t Tie, row []float64) bool {
 	if t.Kind != setting {
 		return true
@@ -325,7 +334,8 @@ func (m *Model) knows(t Tie, row []float64) bool {
 	m.Scaling.Inputs(scaled, row)
 	of := lists.Where(len(row), func(j int) bool {
 		return slices.ContainsFunc(t.Columns, func(name string) bool {
-			return m.Inputs[j] == name || strings.HasPrefix(m.Inputs[j], name+"=") // an input of a category
+			// an input of a category
+			return m.Inputs[j] == name || strings.HasPrefix(m.Inputs[j], name+"=")
 		})
 	})
 	support := m.Trained().Support
@@ -338,7 +348,8 @@ func (m *Model) knows(t Tie, row []float64) bool {
 	})
 }
 
-// count returns the number from outside for each row of d on this rank, given the variance of f at each row.
+// count returns the number from outside for each row of d on this rank, given the variance of f at
+// each row.
 func (m *Model) count(d *dataset.Data, variance []float64) ([]int, error) {
 	rows := d.All()
 	counts := make([]int, len(rows))

@@ -8,25 +8,30 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// sameFigure is the relative difference that a figure beside a certificate may have on another kind of processor. The
-// certificate's own numbers may differ by this much too.
+// sameFigure is the relative difference that a figure beside a certificate may have on another kind
+// of processor. The certificate's own numbers may differ by this much too.
 const sameFigure = 1e-6
 
-// Range holds the least and the largest value of every input, in the input's own units, over all rows except test rows.
-// A guarantee about rows from one source says nothing about a row that is unlike all rows of that source.
+// Range holds the least and the largest value of every input, in the input's own units, over all
+// rows except test rows.
+// A guarantee about rows from one source says nothing about a row that is unlike all rows of that
+// source.
 type Range struct {
 	Min []float64 `json:"min"`
 	Max []float64 `json:"max"`
 
-	// Far is a distance from the training rows that few rows exceed (see Farthest). It is 0 if the distance is unknown.
-	// A row's distance is the standard deviation of f, in scaled units. With a stationary kernel it is almost 0 at
-	// training rows, and far from all training rows it is the prior's standard deviation. With a linear kernel it grows
-	// without limit, as leverage does.
+	// Far is a distance from the training rows that few rows exceed (see Farthest).
+	// It is 0 if the distance is unknown.
+	// A row's distance is the standard deviation of f, in scaled units.
+	// With a stationary kernel it is almost 0 at training rows, and far from all training rows it
+	// is the prior's standard deviation. With a linear kernel it grows without limit, as leverage
+	// does.
 	Far float64 `json:"far,omitzero"`
 }
 
-// Farthest returns a distance that at most 1 % of further rows exceed, on average over draws, if further rows and the
-// rows with these variances of f come from one source. With fewer than 99 rows it returns the largest distance.
+// Farthest returns a distance that at most 1 % of further rows exceed, on average over draws, if
+// further rows and the rows with these variances of f come from one source.
+// With fewer than 99 rows it returns the largest distance.
 func Farthest(variances []float64) float64 {
 	n := len(variances)
 	if n == 0 {
@@ -35,8 +40,9 @@ func Farthest(variances []float64) float64 {
 	return math.Sqrt(slices.Sorted(slices.Values(variances))[min((99*(n+1)+99)/100, n)-1])
 }
 
-// blockRows returns how many rows of cols inputs krigo reads at a time: enough rows to keep every core busy with
-// predictions, but at most a few megabytes even if categories became thousands of inputs.
+// blockRows returns how many rows of cols inputs krigo reads at a time:
+// enough rows to keep every core busy with predictions, but at most a few megabytes even if
+// categories became thousands of inputs.
 func blockRows(cols int) int { return max(1<<8, min(1<<14, 1<<20/max(1, cols))) }
 
 // eachRow reads the inputs of rows in blocks, and calls do with each row.
@@ -75,8 +81,9 @@ func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	return Range{Min: low, Max: high}, err
 }
 
-// outside counts the inputs of a row that lie outside the range. If no input does, outside returns 1 if the row is far,
-// by the variance of f there, else 0. It returns 0 if the model has no range.
+// outside counts the inputs of a row that lie outside the range.
+// If no input does, outside returns 1 if the row is far, by the variance of f there, else 0.
+// It returns 0 if the model has no range.
 func (r Range) outside(row []float64, variance float64) (n int) {
 	for j := range r.Min {
 		if v := row[j]; !(r.Min[j] <= v && v <= r.Max[j]) {

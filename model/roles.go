@@ -14,8 +14,9 @@ type otherData struct{ reason string }
 
 func (e *otherData) Error() string { return e.reason }
 
-// RolesOf returns the roles that the rows of d have in the model. It fails if the model wasn't made from d. The order
-// of the rows doesn't matter, except for a backtest and for an old model, which need the order of their file.
+// RolesOf returns the roles that the rows of d have in the model.
+// It fails if the model wasn't made from d. The order of the rows doesn't matter, except for a
+// backtest and for an old model, which need the order of their file.
 func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	other := func(format string, args ...any) (dataset.Roles, error) {
 		return dataset.Roles{}, &otherData{fmt.Sprintf(format, args...)}
@@ -75,8 +76,10 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	return roles, m.checkHashes(d, roles)
 }
 
-// DealtUnits returns how many units (groups if rows have groups, else rows) got each role when krigo dealt the roles.
-// For a model of a fit of several targets, these are the units of all rows that have any of the targets.
+// DealtUnits returns how many units (groups if rows have groups, else rows) got each role when
+// krigo dealt the roles.
+// For a model of a fit of several targets, these are the units of all rows that have any of the
+// targets.
 func (m *Model) DealtUnits() dataset.Counts {
 	if m.Beside != nil {
 		return m.Dealt

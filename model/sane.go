@@ -15,8 +15,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// sane returns an error if a file, for example a forged file, holds what no model has. Code that predicts from a model
-// or prints it needn't check again. Verify checks what only the data can show.
+// sane returns an error if a file, for example a forged file, holds what no model has.
+// Code that predicts from a model or prints it needn't check again.
+// Verify checks what only the data can show.
 func (m *Model) sane() error {
 	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves, m.saneTerms,
 		m.saneCertificate, m.saneBounds, m.saneContext, m.saneMisses, m.saneTest} {
@@ -48,7 +49,8 @@ func (m *Model) saneNames() error {
 	return nil
 }
 
-// saneWords returns an error for impossible findings and ties, and for a certificate that ignores a tie.
+// saneWords returns an error for impossible findings and ties, and for a certificate that ignores a
+// tie.
 func (m *Model) saneWords() error {
 	for i, f := range m.Findings {
 		if err := f.Check(); err != nil {
@@ -173,7 +175,8 @@ func (m *Model) saneIntervals() error {
 	)
 }
 
-// saneTerms refuses impossible terms, and terms that spell out a default, because each meaning has one form in a file.
+// saneTerms refuses impossible terms, and terms that spell out a default, because each meaning has
+// one form in a file.
 func (m *Model) saneTerms() error {
 	t := m.Terms
 	raw := t.Loss.Below
@@ -206,8 +209,8 @@ func (m *Model) saneTerms() error {
 	return faults.Of(err, "the model file's terms of the certificate: %w")
 }
 
-// saneCertificate returns an error if the certificate doesn't follow from the model's terms. It rewrites the
-// certificate's words from the terms and the rows.
+// saneCertificate returns an error if the certificate doesn't follow from the model's terms.
+// It rewrites the certificate's words from the terms and the rows.
 func (m *Model) saneCertificate() error {
 	c := m.Certificate
 	if c == nil {
@@ -260,7 +263,8 @@ func (m *Model) saneBounds() error {
 	return nil
 }
 
-// saneMisses compares the certificate with the certified rows' errors, if the file has them for its intervals.
+// saneMisses compares the certificate with the certified rows' errors, if the file has them for its
+// intervals.
 func (m *Model) saneMisses() error {
 	c := m.Certificate
 	of := m.Conformal
@@ -318,7 +322,8 @@ func (m *Model) saneContext() error {
 	return nil
 }
 
-// saneTest returns an error if test figures are impossible, or of another number of rows than the file's test rows.
+// saneTest returns an error if test figures are impossible, or of another number of rows than the
+// file's test rows.
 func (m *Model) saneTest() error {
 	t := m.Test
 	if t == nil {
@@ -336,7 +341,8 @@ func (m *Model) saneTest() error {
 	return nil
 }
 
-// saysTheta returns an error if the kernel in the header, which people read, has other parameters than the arrays.
+// saysTheta returns an error if the kernel in the header, which people read, has other parameters
+// than the arrays.
 func saysTheta(said, theta []float64) error {
 	for i, v := range theta {
 		if !(math.Abs(said[i]-v) <= 1e-9*math.Max(1, math.Abs(v))) {
@@ -347,9 +353,9 @@ func saysTheta(said, theta []float64) error {
 	return nil
 }
 
-// AcceptFileOrder returns an old model with a certificate that is valid on the word of the person who certifies. The
-// person vouches that the order of the rows in the file, which decided their roles, has nothing to do with what the
-// rows hold.
+// AcceptFileOrder returns an old model with a certificate that is valid on the word of the person
+// who certifies. The person vouches that the order of the rows in the file, which decided their
+// roles, has nothing to do with what the rows hold.
 func (m *Model) AcceptFileOrder() (*Model, error) {
 	if m.Split != ByPosition || m.Certificate == nil {
 		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing " +

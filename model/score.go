@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Score evaluates the model's predictions on the given rows of d and of all other ranks. If group isn't nil, it holds
-// the number of each row's group, and risks are averages over groups.
+// Score evaluates the model's predictions on the given rows of d and of all other ranks.
+// If group isn't nil, it holds the number of each row's group, and risks are averages over groups.
 func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	at, err := m.sample(d, rows, group)
 	if err != nil {
@@ -82,16 +82,19 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	return t, scores.report(t, m.Conformal, d.Ranks().Sum)
 }
 
-// scored holds rows and their predictions in the units of losses, standard deviations of the target.
+// scored holds rows and their predictions in the units of losses, standard deviations of the
+// target.
 type scored struct {
 	pacbayes.Sample
-	z, mean, variance []float64       // after the target's transform; else Y, Mean and Variance of Sample
+	// after the target's transform; else Y, Mean and Variance of Sample
+	z, mean, variance []float64
 	noises            []float64       // see NoisesAt
 	sides             []float64       // see dataset.Data.Sides; Y then has the limits
 	curve             *pacbayes.Curve // the certificate's curve of these rows, if it has one
 }
 
-// allowed returns predictions with the limit in place of each prediction that lies on the target's side of its limit.
+// allowed returns predictions with the limit in place of each prediction that lies on the target's
+// side of its limit.
 // So the error of a limit is the distance of the prediction from the targets that are possible.
 // y holds limits and targets, in the unit of the predictions.
 func (s scored) allowed(y, predicted []float64) []float64 {
@@ -115,8 +118,8 @@ func (s scored) limits() (n int) {
 	return n
 }
 
-// sample returns the predictions at rows of d, this rank's part of all ranks' rows. group holds each row's group, or is
-// nil.
+// sample returns the predictions at rows of d, this rank's part of all ranks' rows.
+// group holds each row's group, or is nil.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
 	if group != nil {
 		s.Group, s.Groups = lists.Numbered(lists.Of(rows, func(row int) int { return group[row] }))
@@ -172,7 +175,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 		return s, err
 	}
 	if s.Mean = s.allowed(s.Y, s.Mean); transformed || s.sides != nil {
-		s.Variance = make([]float64, len(rows)) // no random draw of f is certified, only the prediction
+		// no random draw of f is certified, only the prediction
+		s.Variance = make([]float64, len(rows))
 	}
 	if m.Joint != nil {
 		p, truth, err := m.Joint.Judged(d.Table(), rows)
@@ -186,8 +190,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	return s, nil
 }
 
-// Judged returns the probability of each class against the others for each of the given rows of a table, and the place
-// of the row's own class. Every row must have a class.
+// Judged returns the probability of each class against the others for each of the given rows of a
+// table, and the place of the row's own class. Every row must have a class.
 func (s *Several) Judged(table *dataset.Table, rows []int) (p [][]float64, truth []int, err error) {
 	p = make([][]float64, len(rows))
 	truth = make([]int, len(rows))
@@ -209,7 +213,8 @@ func (s *Several) Judged(table *dataset.Table, rows []int) (p [][]float64, truth
 	return p, truth, nil
 }
 
-// ofDraws returns the sample that the certificate counts: the distribution of f for labels that a random draw gives.
+// ofDraws returns the sample that the certificate counts:
+// the distribution of f for labels that a random draw gives.
 func (m *Model) ofDraws(at scored) pacbayes.Sample {
 	s := at.Sample
 	if m.drawn() {
@@ -238,7 +243,8 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 			scale = at.Sample.Scale[i]
 		}
 		one := pacbayes.Draw{Forth: forth, Back: back, Mean: at.mean[i], Variance: at.variance[i]}
-		if at.sides != nil && at.sides[i] != 0 { // a draw on this side of the limit misses by nothing
+		// a draw on this side of the limit misses by nothing
+		if at.sides != nil && at.sides[i] != 0 {
 			side := at.sides[i]
 			one.Forth = func(v float64) float64 {
 				if side*(v-y) > 0 {
@@ -253,8 +259,9 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 	return at.MeanOf(losses)
 }
 
-// scorable returns an error if the prediction of a row, or its distance from the target, isn't a finite number. That
-// happens very far from the training rows, and with a posterior in a forged file.
+// scorable returns an error if the prediction of a row, or its distance from the target, isn't a
+// finite number. That happens very far from the training rows, and with a posterior in a forged
+// file.
 func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	for i, z := range at.z {
 		miss := z - at.mean[i]

@@ -13,7 +13,8 @@ func (m *Model) Seen(d *dataset.Data) ([]int, error) {
 
 // Copies counts rows that may not be independent draws.
 type Copies struct {
-	// rows that equal another row (of another group, if rows have groups) or a row that the model was made from
+	// rows that equal another row (of another group, if rows have groups) or a row that the model
+	// was made from
 	Repeats int
 	Seen    int // rows that equal a row that the model was made from
 	Groups  int // groups that the model was made from too
@@ -41,8 +42,8 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 	return Copies{int(counts[0]), int(counts[1]), int(counts[2])}, err
 }
 
-// repeats counts the rows that the model was made from that equal another such row, of another group if rows have
-// groups.
+// repeats counts the rows that the model was made from that equal another such row, of another
+// group if rows have groups.
 func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error) {
 	h, err := made(d, roles)
 	if err != nil {
@@ -53,8 +54,9 @@ func (m *Model) repeats(d *dataset.Data, roles dataset.Roles) (n int, err error)
 	return int(count[0]), err
 }
 
-// repeated returns the count of repeats from the stored hashes. Stored hashes don't name a row's group, so that a model
-// with groups returns the count in its certificate.
+// repeated returns the count of repeats from the stored hashes.
+// Stored hashes don't name a row's group, so that a model with groups returns the count in its
+// certificate.
 func (m *Model) repeated() int {
 	if m.Group != "" && m.Certificate != nil {
 		return m.Certificate.Repeats

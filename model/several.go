@@ -21,8 +21,10 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Label returns the model of a file of one model. For more than two classes it returns a model that stands for the
-// label: a copy of the first class's model with the label's certificate and classes, whose losses count wrong labels.
+// Label returns the model of a file of one model.
+// For more than two classes it returns a model that stands for the label:
+// a copy of the first class's model with the label's certificate and classes, whose losses count
+// wrong labels.
 // For several targets that aren't the classes of one column, the error is an *OfSeveral.
 func (s *Several) Label() (*Model, error) {
 	first := s.Models[0]
@@ -44,8 +46,8 @@ func (s *Several) Label() (*Model, error) {
 	return &of, nil
 }
 
-// Write writes the models as one file: the beginning and the end of a model file, and model files between. If there is
-// one model, Write does what Model.Write does.
+// Write writes the models as one file: the beginning and the end of a model file, and model files
+// between. If there is one model, Write does what Model.Write does.
 func (s *Several) Write(w io.Writer) error {
 	if len(s.Models) == 1 {
 		return s.Models[0].Write(w)
@@ -130,7 +132,8 @@ func (s *Several) sane() error {
 			return unfit
 		}
 	}
-	if first.Kinds != nil && t.Parts == 1 { // all of δ goes to the label, and each class has a statement by itself
+	// all of δ goes to the label, and each class has a statement by itself
+	if first.Kinds != nil && t.Parts == 1 {
 		least = 1
 	}
 	if !(t.Delta > 0 && t.Delta < 1) || t.Parts < least || (t.Certificate != nil &&
@@ -148,7 +151,8 @@ func (s *Several) sane() error {
 	return nil
 }
 
-// saneTogether refuses a certificate of all targets that doesn't follow from its counts and from the models' terms.
+// saneTogether refuses a certificate of all targets that doesn't follow from its counts and from
+// the models' terms.
 func (s *Several) saneTogether() error {
 	t := s.Together
 	c := t.Certificate
@@ -180,8 +184,9 @@ func (t Together) terms(first *Model) pacbayes.Terms {
 	return of
 }
 
-// Apart says why nothing can be certified of several targets together whose certificates have these terms, or "". The
-// mean of each target has to be fixed before the certified rows are seen, and its loss to count misses of a band.
+// Apart says why nothing can be certified of several targets together whose certificates have these
+// terms, or "". The mean of each target has to be fixed before the certified rows are seen, and its
+// loss to count misses of a band.
 func Apart(t pacbayes.Terms) string {
 	switch kind := t.Loss.Kind; {
 	case !t.MeanAlone():
@@ -197,8 +202,8 @@ func Apart(t pacbayes.Terms) string {
 	return ""
 }
 
-// CertifyTogether returns what the certified rows of the table say of all targets at once. The table is the one that
-// the models were made from.
+// CertifyTogether returns what the certified rows of the table say of all targets at once.
+// The table is the one that the models were made from.
 func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) {
 	t = Together{Delta: s.Together.Delta, Parts: s.Together.Parts}
 	first := s.Models[0]

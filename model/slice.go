@@ -12,15 +12,18 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// mostValues is the most values of a column that are a slice each. A column with more values is cut into thirds.
+// mostValues is the most values of a column that are a slice each.
+// A column with more values is cut into thirds.
 const mostValues = 6
 
-// slices returns the slices of the certified rows, in the order of Terms.Slices. The values of the prior rows decide
-// how a column is cut: up to six values are a slice each, more values are cut into thirds. Each category is a slice.
+// slices returns the slices of the certified rows, in the order of Terms.Slices.
+// The values of the prior rows decide how a column is cut:
+// up to six values are a slice each, more values are cut into thirds. Each category is a slice.
 //
-// The model's own figures, sd and distance, are cut into thirds at the figures of two certified rows. These two rows
-// then belong to no slice. The figures are functions of the inputs alone. Given the two cuts and the number of rows
-// between them, the rows there are independent draws of such rows, so that their misses are binomial.
+// The model's own figures, sd and distance, are cut into thirds at the figures of two certified
+// rows. These two rows then belong to no slice. The figures are functions of the inputs alone.
+// Given the two cuts and the number of rows between them, the rows there are independent draws of
+// such rows, so that their misses are binomial.
 func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at scored) (all []pacbayes.Slice, err error) {
 	if len(m.Terms.Slices) == 0 {
 		return nil, nil
@@ -55,7 +58,8 @@ func columns(inputs []string, e *dataset.Encoding) []string {
 	return lists.Of(e.Columns, func(c dataset.Column) string { return c.Name })
 }
 
-// InputsOf returns the indices of the inputs that a table's column becomes: several if the column is categorical.
+// InputsOf returns the indices of the inputs that a table's column becomes:
+// several if the column is categorical.
 func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	if !slices.Contains(columns(m.Inputs, m.Encoding), name) {
 		return nil, fmt.Errorf("%q is no input: the inputs are %s", name, strings.Join(columns(m.Inputs, m.Encoding), ", "))
@@ -65,7 +69,8 @@ func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	}), nil
 }
 
-// CheckSlices returns an error if by has a name twice, or a name that is no input of d and not pacbayes.IsOwn.
+// CheckSlices returns an error if by has a name twice, or a name that is no input of d and not
+// pacbayes.IsOwn.
 func CheckSlices(d *dataset.Data, by []string) error {
 	for i, name := range by {
 		names := columns(d.Inputs, d.Encoding)
@@ -80,7 +85,8 @@ func CheckSlices(d *dataset.Data, by []string) error {
 	return nil
 }
 
-// LargestSlice returns the largest slice's share of the prior rows, if by names the columns and figures to slice by.
+// LargestSlice returns the largest slice's share of the prior rows, if by names the columns and
+// figures to slice by.
 func LargestSlice(d *dataset.Data, prior []int, by []string) (share float64, err error) {
 	m := &Model{Inputs: d.Inputs, Encoding: d.Encoding}
 	for _, name := range by {
@@ -115,7 +121,8 @@ func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
 	sorted := slices.Sorted(slices.Values(of))
 	low := sorted[len(of)/3]
 	high := sorted[2*len(of)/3]
-	// The names don't show the cuts, because another kind of processor computes cuts with other last digits.
+	// The names don't show the cuts, because another kind of processor computes cuts with other
+	// last digits.
 	return inThree(of, by, names[0], "in between", names[1], low, high), nil
 }
 
@@ -139,7 +146,8 @@ func filled(all []pacbayes.Slice, values []float64) []pacbayes.Slice {
 // short writes v with the fewest digits that tell it from other numbers.
 func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// byColumn cuts the certified rows by a column. The cuts come from the column's values in the prior rows.
+// byColumn cuts the certified rows by a column.
+// The cuts come from the column's values in the prior rows.
 func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (all []pacbayes.Slice, err error) {
 	if m.Encoding != nil {
 		if c, is := lists.Find(m.Encoding.Columns, func(c dataset.Column) bool { return c.Name == by }); is &&

@@ -11,9 +11,10 @@ const (
 	ByPosition Split = "position" // dataset.DealByPosition, in model files up to version 4
 )
 
-// Deal assigns every row of d a role. counts says how many of the units (groups if d has them, else rows) become test,
-// calibration and prior units. Deal returns the roles and the units. If beside isn't nil, it names all targets of the
-// fit, and Deal deals the roles of all rows that have any of these.
+// Deal assigns every row of d a role. counts says how many of the units (groups if d has them, else
+// rows) become test, calibration and prior units. Deal returns the roles and the units.
+// If beside isn't nil, it names all targets of the fit, and Deal deals the roles of all rows that
+// have any of these.
 func (s Split) Deal(d *dataset.Data, beside []string, seed uint64,
 	counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles, *dataset.Units, error) {
 	units, err := d.Units()
@@ -44,7 +45,8 @@ func (s Split) Deal(d *dataset.Data, beside []string, seed uint64,
 }
 
 // HashOrder returns the order of the columns of inputs in which a fit's rows are hashed (see
-// dataset.Data.ContentOrder). If beside isn't nil, it is the order by all rows that have any of these targets.
+// dataset.Data.ContentOrder). If beside isn't nil, it is the order by all rows that have any of
+// these targets.
 func HashOrder(d *dataset.Data, beside []string) ([]int, error) {
 	if beside != nil {
 		whole, err := d.OfAny(beside)

@@ -12,24 +12,27 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Tie says what ties the rows of a unit together, for example the ID of a patient: rows of one unit help to predict one
-// another. Package ties measures the numbers on the rows that trained the model. With a tie, a promise about further
-// rows like the certified rows isn't a promise about rows of new units.
+// Tie says what ties the rows of a unit together, for example the ID of a patient:
+// rows of one unit help to predict one another.
+// Package ties measures the numbers on the rows that trained the model.
+// With a tie, a promise about further rows like the certified rows isn't a promise about rows of
+// new units.
 type Tie struct {
 	Kind    string   `json:"kind"` // column, pair, order, time, place, copies, setting
 	Columns []string `json:"columns,omitempty"`
-	// Size is the size of a block, in rows or in the columns' units, or the largest distance within a setting, in scaled
-	// units.
+	// Size is the size of a block, in rows or in the columns' units, or the largest distance within
+	// a setting, in scaled units.
 	Size  float64 `json:"size,omitempty"`
 	Units int     `json:"units"` // number of units that package ties looked at
 	Rows  int     `json:"rows"`
-	// Alike is the correlation of errors within a unit. Apart says how much larger errors are, as a factor, if the
-	// row's whole unit is left out and not only the row.
+	// Alike is the correlation of errors within a unit.
+	// Apart says how much larger errors are, as a factor, if the row's whole unit is left out and
+	// not only the row.
 	Alike float64 `json:"alike"`
 	Apart float64 `json:"apart"`
-	// Known and New are the shares of rows, averaged over units, that are predicted to within the promise's band. The
-	// model that predicts a row lacks the row for Known, and the row's whole unit for New. Known and New are nil if the
-	// promise has no such band.
+	// Known and New are the shares of rows, averaged over units, that are predicted to within the
+	// promise's band. The model that predicts a row lacks the row for Known, and the row's whole
+	// unit for New. Known and New are nil if the promise has no such band.
 	Known *float64 `json:"known_share,omitempty"`
 	New   *float64 `json:"new_share,omitempty"`
 	// In half of the units, the share New lies between Low and High.
@@ -41,7 +44,8 @@ type Tie struct {
 var kinds = map[string][2]int{"column": {1, 1}, "pair": {2, 2}, "order": {0, 0}, "time": {1, 1}, "place": {2, 2},
 	"copies": {0, 0}, setting: {1, math.MaxInt}}
 
-// check returns an error if no model of the target has the tie. Ties name any columns of the table, not only inputs.
+// check returns an error if no model of the target has the tie.
+// Ties name any columns of the table, not only inputs.
 func (t Tie) check(target string) error {
 	most, known := kinds[t.Kind]
 	names := slices.Sorted(slices.Values(t.Columns))
@@ -59,8 +63,9 @@ func (t Tie) check(target string) error {
 
 func noShare(of *float64) bool { return of != nil && !(0 <= *of && *of <= 1+1e-9) }
 
-// Near says whether two measurements are of the same tie. Their figures may differ by .01, as a quick fit on another
-// kind of processor may make them differ.
+// Near says whether two measurements are of the same tie.
+// Their figures may differ by .01, as a quick fit on another kind of processor may make them
+// differ.
 func (t Tie) Near(u Tie) bool {
 	const apart = 0.01
 	a := []*float64{&t.Alike, &t.Apart, t.Known, t.New, t.Low, t.High}
@@ -73,16 +78,17 @@ func (t Tie) Near(u Tie) bool {
 		t.Rows == u.Rows && slices.EqualFunc(a, b, near)
 }
 
-// Splits is true if more than 15 of 100 rows of a new unit are lost, or if errors more than double. Fewer units than
-// leastSplit may be treatments, and nobody expects a new treatment.
+// Splits is true if more than 15 of 100 rows of a new unit are lost, or if errors more than double.
+// Fewer units than leastSplit may be treatments, and nobody expects a new treatment.
 const (
 	leastSplit = 5
 	mostLost   = 0.15
 	mostApart  = 2
 )
 
-// Splits says whether krigo predicts new units so much worse than known units that a promise must say which units it is
-// about. It is false for pairs of columns, since no flag groups by two columns.
+// Splits says whether krigo predicts new units so much worse than known units that a promise must
+// say which units it is about. It is false for pairs of columns, since no flag groups by two
+// columns.
 func (t Tie) Splits() bool {
 	if t.Kind == "pair" || t.Units < leastSplit {
 		return false
@@ -93,7 +99,8 @@ func (t Tie) Splits() bool {
 	return t.Lost() > mostLost
 }
 
-// Lost returns the share of rows that are predicted well only because their units are known; 0 if that isn't known.
+// Lost returns the share of rows that are predicted well only because their units are known;
+// 0 if that isn't known.
 func (t Tie) Lost() float64 {
 	if t.Known == nil || t.New == nil {
 		return 0
@@ -131,7 +138,8 @@ func (t Tie) Unit() string {
 	return strings.Join(names, " and ")
 }
 
-// Group returns what --group takes to ask about new units; "" if there is no such value, or if units are very few.
+// Group returns what --group takes to ask about new units;
+// "" if there is no such value, or if units are very few.
 func (t Tie) Group() string {
 	switch {
 	case t.Units < leastSplit:

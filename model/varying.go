@@ -8,13 +8,15 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Varying is a noise that depends on the inputs x, in scaled units. The noise variance is s·a(x) with
+// Varying is a noise that depends on the inputs x, in scaled units.
+// The noise variance is s·a(x) with
 //
 //	ln a(x) = shift + Σ_j slopes_j x_j + Σ_k weights_k exp(−|x − centre_k|²/(2 length²))
 //
-// which stays between Low and High, its ends on the rows that it was learnt on. If Whole is set, a(x) is a factor of
-// the whole variance of y instead, v(x) + s for the variance v of f: a rough kernel takes noise for a function. The
-// noise variance is then what is left of this product besides v, which may be negative.
+// which stays between Low and High, its ends on the rows that it was learnt on.
+// If Whole is set, a(x) is a factor of the whole variance of y instead, v(x) + s for the variance v
+// of f: a rough kernel takes noise for a function.
+// The noise variance is then what is left of this product besides v, which may be negative.
 type Varying struct {
 	Whole   bool        `json:"whole,omitempty"`
 	Shift   float64     `json:"shift"`
@@ -56,7 +58,8 @@ func (v *Varying) Factors(x matrix.Dense) []float64 {
 	return a
 }
 
-// check returns an error if v isn't a function of d inputs. A model without such a function has nil.
+// check returns an error if v isn't a function of d inputs.
+// A model without such a function has nil.
 func (v *Varying) check(d int) error {
 	if v == nil {
 		return nil
@@ -75,8 +78,8 @@ func (v *Varying) check(d int) error {
 	return nil
 }
 
-// Beside returns the rows of x with two further columns, √d times the mean of f and ln of the variance of y, which
-// matter as much as all inputs together.
+// Beside returns the rows of x with two further columns, √d times the mean of f and ln of the
+// variance of y, which matter as much as all inputs together.
 func (v *Varying) Beside(x matrix.Dense, mean, variance []float64, s float64) matrix.Dense {
 	u := x.Like(x.Rows, x.Cols+2)
 	root := math.Sqrt(float64(x.Cols))

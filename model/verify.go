@@ -20,9 +20,10 @@ type Verified struct {
 	Findings finding.List
 }
 
-// Verify recomputes everything that the model states, from its parameters and the data that it was made from. This is
-// the certificate and the figures beside it. It fails if it can't do that, for example with other data, and if the
-// model doesn't follow the certificate's terms.
+// Verify recomputes everything that the model states, from its parameters and the data that it was
+// made from. This is the certificate and the figures beside it.
+// It fails if it can't do that, for example with other data, and if the model doesn't follow the
+// certificate's terms.
 func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	roles, err := m.RolesOf(d)
 	if err != nil {
@@ -56,7 +57,8 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	return v, err
 }
 
-// verifyContext compares a recomputed context with the model's context, which older models don't have.
+// verifyContext compares a recomputed context with the model's context, which older models don't
+// have.
 func (m *Model) verifyContext(again *Context) string {
 	stored := m.Context
 	if stored == nil {
@@ -98,7 +100,8 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, at *scored
 		return differs, err
 	}
 	switch {
-	case m.Conformal == nil && (again == nil || again.From == FromCertified): // old models lack these
+	case m.Conformal == nil && (again == nil || again.From == FromCertified):
+		// old models lack these
 		return "", nil
 	case again == nil || m.Conformal == nil:
 		return "conformal intervals are stored without rows that could give them, or are missing", nil
@@ -143,11 +146,12 @@ func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Conte
 	if r.Far = m.Range.Far; err == nil && !reflect.DeepEqual(r, m.Range) {
 		return "the inputs' range differs", nil
 	}
-	if m.Context != nil && context != nil && r.Far == 0 && context.far > 0 { // a model with a context has it
+	// a model with a context has it
+	if m.Context != nil && context != nil && r.Far == 0 && context.far > 0 {
 		return "the distance beyond which rows are far is missing", nil
 	}
-	// In old models Range.Far is 0. Variances are compared instead of distances, since rounding moves small distances
-	// more.
+	// In old models Range.Far is 0. Variances are compared instead of distances, since rounding
+	// moves small distances more.
 	if far := r.Far * r.Far; r.Far > 0 && (context == nil || math.IsInf(far, 1) ||
 		!(math.Abs(context.far*context.far-far) <= sameFigure*math.Max(1, far))) {
 		return "the distance beyond which rows are far differs", nil

@@ -14,11 +14,12 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Whole is the exact GP of all rows that a model was made from, with the parameters that the prior rows gave. A row
-// that isn't a prior row serves twice. It helps to predict other rows, and it shows how far predictions miss if it is
-// left out. The intervals are for small tables. Their guarantees are marginal, so they aren't a certificate: the
-// probability is over the draw of these rows together with a further row from the same source (all exchangeable), for
-// any distribution.
+// Whole is the exact GP of all rows that a model was made from, with the parameters that the prior
+// rows gave. A row that isn't a prior row serves twice.
+// It helps to predict other rows, and it shows how far predictions miss if it is left out.
+// The intervals are for small tables. Their guarantees are marginal, so they aren't a certificate:
+// the probability is over the draw of these rows together with a further row from the same source
+// (all exchangeable), for any distribution.
 type Whole struct {
 	m     *Model
 	q     *posterior.Posterior
@@ -27,9 +28,9 @@ type Whole struct {
 	d     []float64        // [C⁻¹]_ii
 	x     matrix.Dense
 
-	// Bounds of rounding errors. solving is the bound for solving with C. filling is the bound for an element of a
-	// covariance, divided by its rows' standard deviations. targets is the bound for the right-hand side of the
-	// equations for α.
+	// Bounds of rounding errors. solving is the bound for solving with C.
+	// filling is the bound for an element of a covariance, divided by its rows' standard
+	// deviations. targets is the bound for the right-hand side of the equations for α.
 	solving, filling, targets float64
 	trace, weights            float64 // the trace of C, and ‖α‖
 }
@@ -37,7 +38,8 @@ type Whole struct {
 // maxWhole is the most rows that Whole takes. The inverse of their covariance then has 200 MB.
 const maxWhole = 5000
 
-// NoWhole returns the reason why the model can't have intervals from all rows, or nil. rows is the number of rows.
+// NoWhole returns the reason why the model can't have intervals from all rows, or nil.
+// rows is the number of rows.
 func (m *Model) NoWhole(rows int) error {
 	if m.Limits != "" {
 		return errors.New("full and jackknife intervals need all targets, and some of this model's are limits")
@@ -102,11 +104,12 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	return w, w.bound(y)
 }
 
-// bound bounds rounding errors in C⁻¹, with u = 2⁻⁵³. Solving by a Cholesky factor is exact for a matrix that
-// differs from C by at most (3n+1) u tr C in norm (Higham, "Accuracy and stability of numerical algorithms", 2002,
-// Theorem 10.4, with |L||Lᵀ|_ij ≤ √(c_ii c_jj)). An element of C is exact to (64+4D) u √(c_ii c_jj) on D
-// inputs. All bounds that follow from these two are of first order and are doubled, which is enough while they are
-// small compared with the noise.
+// bound bounds rounding errors in C⁻¹, with u = 2⁻⁵³.
+// Solving by a Cholesky factor is exact for a matrix that differs from C by at most (3n+1) u tr C
+// in norm (Higham, "Accuracy and stability of numerical algorithms", 2002, Theorem 10.4, with
+// |L||Lᵀ|_ij ≤ √(c_ii c_jj)). An element of C is exact to (64+4D) u √(c_ii c_jj) on D inputs.
+// All bounds that follow from these two are of first order and are doubled, which is enough while
+// they are small compared with the noise.
 func (w *Whole) bound(y []float64) error {
 	const u = 0x1p-53
 	n := float64(w.x.Rows)
@@ -124,21 +127,25 @@ func (w *Whole) bound(y []float64) error {
 
 func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 
-// Ends are the ends of an interval, in the target's own units. They are infinite if too few rows are of the same kind.
+// Ends are the ends of an interval, in the target's own units.
+// They are infinite if too few rows are of the same kind.
 type Ends struct{ Lower, Upper float64 }
 
-// Full returns full-conformal intervals of a level for rows x, in scaled units. A y is in the interval if at least
-// ⌊(1−level)(n+1)⌋ of the n other rows have a score no smaller than (x, y). The score of a row is its error, in
-// standard deviations, as predicted from all other rows and (x, y). A further target lies within with probability at
-// least the level (Vovk, Gammerman and Shafer 2005, Sect. 2.3, for Gaussian-process predictions).
+// Full returns full-conformal intervals of a level for rows x, in scaled units.
+// A y is in the interval if at least ⌊(1−level)(n+1)⌋ of the n other rows have a score no smaller
+// than (x, y). The score of a row is its error, in standard deviations, as predicted from all other
+// rows and (x, y). A further target lies within with probability at least the level (Vovk,
+// Gammerman and Shafer 2005, Sect. 2.3, for Gaussian-process predictions).
 //
-// Let b = C⁻¹k, v = κ + s − kᵀb and u = y − μ. Once (x, y) is added, row i has the weight α_i − b_i u/v
-// and the precision d_i + b_i²/v, and (x, y) itself has u/v and 1/v. So |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²)
-// |u| holds for u in an interval: with e_i = α_i/d_i, from −b_i e_i − |e_i| √(d_i v + b_i²) to −b_i e_i +
-// |e_i| √(d_i v + b_i²). No grid of y is searched.
+// Let b = C⁻¹k, v = κ + s − kᵀb and u = y − μ.
+// Once (x, y) is added, row i has the weight α_i − b_i u/v and the precision d_i + b_i²/v, and (x,
+// y) itself has u/v and 1/v. So |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²) |u| holds for u in an
+// interval: with e_i = α_i/d_i, from −b_i e_i − |e_i| √(d_i v + b_i²) to −b_i e_i + |e_i| √(d_i v +
+// b_i²). No grid of y is searched.
 //
-// alike says which other rows, from 0, are of a row's kind. Only rows of the same kind count (Mondrian intervals, whose
-// guarantee holds for each kind). If alike is nil, all rows count.
+// alike says which other rows, from 0, are of a row's kind.
+// Only rows of the same kind count (Mondrian intervals, whose guarantee holds for each kind).
+// If alike is nil, all rows count.
 func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(at further, i int, bErr float64) (reach, err float64) {
 		own := math.Sqrt(w.d[i] * at.v)
@@ -146,18 +153,20 @@ func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) b
 	})
 }
 
-// Jackknife returns jackknife+ intervals. Each other row gives a sum: the prediction made without that row, plus the
-// absolute error of that row's own prediction. The upper end is the ⌈level·(n+1)⌉-th smallest sum. The lower end is the
-// ⌈level·(n+1)⌉-th largest difference of the same two terms. A further target lies within its interval with probability
-// at least 2·level − 1, and in practice with about the probability level (Barber, Candès, Ramdas and Tibshirani,
-// "Predictive inference with the jackknife+", Ann. Stat. 49, 2021). Without row i the prediction is μ − b_i e_i, e_i =
-// α_i/d_i.
+// Jackknife returns jackknife+ intervals. Each other row gives a sum:
+// the prediction made without that row, plus the absolute error of that row's own prediction.
+// The upper end is the ⌈level·(n+1)⌉-th smallest sum.
+// The lower end is the ⌈level·(n+1)⌉-th largest difference of the same two terms.
+// A further target lies within its interval with probability at least 2·level − 1, and in practice
+// with about the probability level (Barber, Candès, Ramdas and Tibshirani, "Predictive inference
+// with the jackknife+", Ann. Stat. 49, 2021).
+// Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
 func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(further, int, float64) (reach, err float64) { return 1, 0 })
 }
 
-// outermost returns an interval's ends. At or beyond each end lie ⌊(1−level)(n+1)⌋ candidates. If this number is 0, the
-// ends are infinite.
+// outermost returns an interval's ends. At or beyond each end lie ⌊(1−level)(n+1)⌋ candidates.
+// If this number is 0, the ends are infinite.
 func outermost(lower, upper []float64, level float64) (below, above float64) {
 	n := len(lower)
 	k := min(int(math.Floor((1-level)*float64(n+1)+1e-9)), n)
@@ -169,8 +178,8 @@ func outermost(lower, upper []float64, level float64) (below, above float64) {
 	return lower[k-1], upper[n-k]
 }
 
-// further is a row to predict: b = C⁻¹k, and the mean and variance of y. A field that ends in Err bounds a rounding
-// error.
+// further is a row to predict: b = C⁻¹k, and the mean and variance of y.
+// A field that ends in Err bounds a rounding error.
 type further struct {
 	b             []float64
 	bErr          float64 // bound of the error of b_i, divided by √(d_i/s)
@@ -178,8 +187,8 @@ type further struct {
 	mean, meanErr float64
 }
 
-// The method of returns a further row, given its covariances k with all other rows, its predicted mean and its prior
-// variance.
+// The method of returns a further row, given its covariances k with all other rows, its predicted
+// mean and its prior variance.
 func (w *Whole) of(k []float64, mean, own float64) further {
 	const u = 0x1p-53
 	n := float64(len(k))
@@ -196,8 +205,8 @@ func (w *Whole) of(k []float64, mean, own float64) further {
 	return at
 }
 
-// ends returns what row i proposes for the two ends: mean − b_i e_i ± |e_i| reach, moved outward by twice the bound
-// of the rounding error.
+// ends returns what row i proposes for the two ends:
+// mean − b_i e_i ± |e_i| reach, moved outward by twice the bound of the rounding error.
 func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach, err float64)) (lower,
 	upper float64) {
 	const u = 0x1p-53
@@ -242,5 +251,6 @@ func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) b
 	return all
 }
 
-// Others returns the inputs, in scaled units, of the rows that aren't prior rows, numbered as in Full and Jackknife.
+// Others returns the inputs, in scaled units, of the rows that aren't prior rows, numbered as in
+// Full and Jackknife.
 func (w *Whole) Others() matrix.Dense { return w.x.RowRange(w.first, w.x.Rows) }

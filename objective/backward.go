@@ -7,7 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// predictionSeeds holds the adjoints g_i of m̂_i and h_i of σ̂²_i, and gStat = Σ g_i V_i, hStat = Σ h_i V_i V_iᵀ.
+// predictionSeeds holds the adjoints g_i of m̂_i and h_i of σ̂²_i, and gStat = Σ g_i V_i, hStat = Σ
+// h_i V_i V_iᵀ.
 type predictionSeeds struct {
 	g, h  []float64
 	gStat []float64
@@ -45,7 +46,8 @@ func (s *predictionSeeds) addHere(e *sparseEngine, b []float64, a matrix.Dense) 
 	return nil
 }
 
-// fill sets row i of bar to the predictions' part of V̄_i: μ g_i + 2h_i S V_i, with S the whitened covariance of q.
+// fill sets row i of bar to the predictions' part of V̄_i:
+// μ g_i + 2h_i S V_i, with S the whitened covariance of q.
 func (s *predictionSeeds) fill(i0 int, v, covariance matrix.Dense, mu []float64, bar matrix.Dense) {
 	linalg.Gemm(false, false, 1, v, covariance, 0, bar)
 	inChunks(v.Rows, func(_, r0, r1 int) {
@@ -56,14 +58,16 @@ func (s *predictionSeeds) fill(i0 int, v, covariance matrix.Dense, mu []float64,
 	})
 }
 
-// addG adds to g the part of G = Σ V̄_i V_iᵀ that comes from predictions, without the term −2λ̄_i V_i of V̄_i.
+// addG adds to g the part of G = Σ V̄_i V_iᵀ that comes from predictions, without the term −2λ̄_i
+// V_i of V̄_i.
 func (s *predictionSeeds) addG(covariance matrix.Dense, mu []float64, g matrix.Dense) {
 	linalg.Gemm(false, false, 2, covariance, s.hStat, 1, g)
 	linalg.Ger(1, mu, s.gStat, g)
 }
 
-// sparseSeeds holds the adjoints of a value with respect to B, b, the rows' D_i, λ_i, r_i and m(x_i), and s and α. A
-// direct part leaves out what reaches the value through another of these quantities.
+// sparseSeeds holds the adjoints of a value with respect to B, b, the rows' D_i, λ_i, r_i and
+// m(x_i), and s and α. A direct part leaves out what reaches the value through another of these
+// quantities.
 type sparseSeeds struct {
 	B      matrix.Dense // symmetric, both triangles
 	b      []float64
@@ -102,8 +106,8 @@ type sparseAdjoints struct {
 	z           matrix.Dense
 }
 
-// eachRow is the last pass. It pulls the rows' adjoints back through the kernel and the mean function. fill gets a
-// block of V, and writes Ū = L⁻ᵀV̄ (M×n), λ̄_i and m̄_i.
+// eachRow is the last pass. It pulls the rows' adjoints back through the kernel and the mean
+// function. fill gets a block of V, and writes Ū = L⁻ᵀV̄ (M×n), λ̄_i and m̄_i.
 func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.Dense, lambda, mean []float64)) error {
 	n := min(blockRows, e.n)
 	memory := linalg.Borrow(e.m, n)
@@ -130,13 +134,15 @@ func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.
 	return nil
 }
 
-// backward turns the seeds into the rows' adjoints. With d_i and l_i, the direct parts of D̄_i and λ̄_i, these are
+// backward turns the seeds into the rows' adjoints.
+// With d_i and l_i, the direct parts of D̄_i and λ̄_i, these are
 //
 //	D̄_i = d_i − (V_iᵀb̄) r_i/D_i² − V_iᵀB̄V_i/D_i²,  λ̄_i = l_i + αD̄_i
 //	V̄_i = b̄ r_i/D_i + 2B̄V_i/D_i + μ g_i + 2h_i B⁻¹V_i − 2λ̄_i V_i
 //	Ū = L⁻ᵀV̄,  K̄_ZZ = −½ L⁻ᵀ(Σ V̄_i V_iᵀ)L⁻¹,  k̄ = λ̄
 //
-// It pulls them back through the kernel block by block. It returns d/dln s, and completes the adjoint of α in s.
+// It pulls them back through the kernel block by block.
+// It returns d/dln s, and completes the adjoint of α in s.
 func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, error) {
 	if s.uniform {
 		return e.backwardUniform(s, to)
@@ -194,7 +200,8 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 	}
 	s.noise = scalars[1]
 	s.alpha = scalars[2]
-	// G = Σ V̄_i V_iᵀ. The last pass has summed Σ λ̄_i V_i V_iᵀ; A, b, gStat and hStat give the rest.
+	// G = Σ V̄_i V_iᵀ. The last pass has summed Σ λ̄_i V_i V_iᵀ;
+	// A, b, gStat and hStat give the rest.
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
 	linalg.MirrorLower(lambdaStat)
@@ -210,9 +217,9 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 	return e.noise * (s.noise + scalars[0]), nil
 }
 
-// backwardUniform is backward if D_i = s and λ̄_i = λ̄ for all rows and the value doesn't depend on predictions. A and
-// b then give all sums over rows. With C = (2/s)B̄ − 2λ̄I, V̄ = CV + b̄rᵀ/s, and Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s takes one
-// product a block.
+// backwardUniform is backward if D_i = s and λ̄_i = λ̄ for all rows and the value doesn't depend on
+// predictions. A and b then give all sums over rows.
+// With C = (2/s)B̄ − 2λ̄I, V̄ = CV + b̄rᵀ/s, and Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s takes one product a block.
 func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float64, error) {
 	noise := e.noise
 	c := linalg.Borrow(e.m, e.m)
@@ -252,11 +259,12 @@ func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float
 	return noise * (scalars[1] + dBar), nil
 }
 
-// backwardFree is the last pass for a free-form q with whitened mean μ and covariance S. The value depends on
-// predictions and on q alone, so V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i and λ̄_i = h_i. The value depends on L not only
-// through VᵀV, because q's coordinates depend on L too. So G = Σ V̄_i V_iᵀ isn't symmetric. V = L⁻¹K_ZX gives L̄ =
-// −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, where Φ takes the lower triangle and half the diagonal. pullZZ computes this
-// K̄_ZZ once G's lower triangle has replaced G's upper triangle.
+// backwardFree is the last pass for a free-form q with whitened mean μ and covariance S.
+// The value depends on predictions and on q alone, so V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i and λ̄_i
+// = h_i. The value depends on L not only through VᵀV, because q's coordinates depend on L too.
+// So G = Σ V̄_i V_iᵀ isn't symmetric. V = L⁻¹K_ZX gives L̄ = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄))
+// L⁻¹, where Φ takes the lower triangle and half the diagonal. pullZZ computes this K̄_ZZ once G's
+// lower triangle has replaced G's upper triangle.
 func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense, to sparseAdjoints) error {
 	bars := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(bars)

@@ -9,15 +9,18 @@ const (
 	Over     = 1  // y is above the limit
 )
 
-// Limited updates the sites of rows whose target y is known to lie on a side of a limit c, by expectation propagation
-// (Minka 2001; Groot & Lucas 2012 for limits). f_i has the cavity N(m, v) without its own site. With z = side (m − c) /
-// √(v+s), r = φ(z)/Φ(z), g = side r/√(v+s) and δ = r (z + r)/(v+s)
+// Limited updates the sites of rows whose target y is known to lie on a side of a limit c, by
+// expectation propagation (Minka 2001; Groot & Lucas 2012 for limits).
+// f_i has the cavity N(m, v) without its own site.
+// With z = side (m − c) / √(v+s), r = φ(z)/Φ(z), g = side r/√(v+s) and δ = r (z + r)/(v+s)
 //
 //	Z = P(y on its side) = Φ(z),  ln Z' = g,  −ln Z'' = δ  (derivatives by m)
 //
-// the site is a measured target ỹ = m + g/δ of the noise variance 1/δ − v. This variance is at least s. The derivative
-// of ln Z by s, −rz/(2(v+s)) = ½(g² − δ), is also the derivative of ln N(ỹ; m, v + s + V) for V = 1/δ − v − s. So the
-// evidence of measured targets ỹ with the noise variances s + V has the right derivatives by all parameters.
+// the site is a measured target ỹ = m + g/δ of the noise variance 1/δ − v.
+// This variance is at least s. The derivative of ln Z by s, −rz/(2(v+s)) = ½(g² − δ), is also the
+// derivative of ln N(ỹ; m, v + s + V) for V = 1/δ − v − s.
+// So the evidence of measured targets ỹ with the noise variances s + V has the right derivatives by
+// all parameters.
 type Limited struct {
 	Side  []float64
 	Limit []float64 // limits, or targets of measured rows
@@ -26,7 +29,8 @@ type Limited struct {
 // Sites are measured targets Y, with the noise variances s + Known.
 type Sites struct{ Y, Known []float64 }
 
-// Update returns new sites, given the moments of f with the old sites. Measured rows keep their targets.
+// Update returns new sites, given the moments of f with the old sites.
+// Measured rows keep their targets.
 func (l Limited) Update(at Sites, mean, variance []float64, s float64) Sites {
 	y := at.Y
 	known := at.Known
@@ -47,7 +51,8 @@ func (l Limited) Update(at Sites, mean, variance []float64, s float64) Sites {
 	return Sites{newY, newKnown}
 }
 
-// mostSite limits the noise variance of a site. A site this wide says nothing about a target in standard deviations.
+// mostSite limits the noise variance of a site.
+// A site this wide says nothing about a target in standard deviations.
 const mostSite = 1e6
 
 // limitMoments returns ln Z and its first two derivatives by m, the second with the other sign.

@@ -5,11 +5,13 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// chunkRows is the number of rows that one core handles at a time in loops over the rows of a block. Sums over rows add
-// up the sums of chunks, so another chunkRows would change the rounding of results.
+// chunkRows is the number of rows that one core handles at a time in loops over the rows of a
+// block. Sums over rows add up the sums of chunks, so another chunkRows would change the rounding
+// of results.
 const chunkRows = 128
 
-// inChunks cuts the rows of a block into chunks and calls each, in parallel, with every chunk and its rows r0 … r1−1.
+// inChunks cuts the rows of a block into chunks and calls each, in parallel, with every chunk and
+// its rows r0 … r1−1.
 func inChunks(rows int, each func(chunk, r0, r1 int)) {
 	linalg.Parallel(chunks(rows), func(c int) { each(c, c*chunkRows, min((c+1)*chunkRows, rows)) })
 }

@@ -24,8 +24,9 @@ func init() {
 	likelihoods[GammaName] = Rated{log: logGamma, byScale: gammaByScale, below: belowGamma, square: 1}
 }
 
-// Rated is a noise of targets whose logarithm of the mean is f. With μ = e^f the variance is V = linear·μ +
-// square·s·μ², and the derivative of ln p(y|f) by f is (y − μ) μ/V, as in every exponential family.
+// Rated is a noise of targets whose logarithm of the mean is f.
+// With μ = e^f the variance is V = linear·μ + square·s·μ², and the derivative of ln p(y|f) by f is
+// (y − μ) μ/V, as in every exponential family.
 type Rated struct {
 	log            func(y, f, s float64) float64    // ln p(y|f; s)
 	byScale        func(y, f, s float64) float64    // its derivative by s; nil: s is 1
@@ -41,8 +42,8 @@ func logPoisson(y, f, _ float64) float64 { return y*f - math.Exp(f) - lgamma(y+1
 
 func belowPoisson(y, rate, _ float64) float64 { return mathext.GammaIncRegComp(y+1, rate) }
 
-// logNegative returns ln p(y|f) of the negative binomial distribution. With r = 1/s it is ln Γ(y+r) − ln Γ(r) − ln y! +
-// y (f − ln r) − (y+r) ln(1 + μ/r).
+// logNegative returns ln p(y|f) of the negative binomial distribution.
+// With r = 1/s it is ln Γ(y+r) − ln Γ(r) − ln y! + y (f − ln r) − (y+r) ln(1 + μ/r).
 func logNegative(y, f, s float64) float64 {
 	r := 1 / s
 	rise := lgamma(y+r) - lgamma(r)
@@ -66,8 +67,8 @@ func negativeByScale(y, f, s float64) float64 {
 	return -byR * r * r
 }
 
-// belowNegative takes the gamma distribution for large y, where the incomplete beta function loses digits. The negative
-// binomial distribution of y tends to the gamma distribution as means grow.
+// belowNegative takes the gamma distribution for large y, where the incomplete beta function loses
+// digits. The negative binomial distribution of y tends to the gamma distribution as means grow.
 func belowNegative(y, rate, s float64) float64 {
 	if y > 1e12 {
 		return belowGamma(y, rate, s)
@@ -75,8 +76,8 @@ func belowNegative(y, rate, s float64) float64 {
 	return mathext.RegIncBeta(1/s, y+1, 1/(1+rate*s))
 }
 
-// logGamma returns ln p(y|f) of the gamma distribution. With k = 1/s it is k ln k − ln Γ(k) + (k−1) ln y − k f − k y
-// e^−f.
+// logGamma returns ln p(y|f) of the gamma distribution.
+// With k = 1/s it is k ln k − ln Γ(k) + (k−1) ln y − k f − k y e^−f.
 func logGamma(y, f, s float64) float64 {
 	k := 1 / s
 	return k*math.Log(k) - lgamma(k) + (k-1)*math.Log(y) - k*f - k*y*math.Exp(-f)
@@ -124,8 +125,8 @@ func (l Rated) slopes(y, f, s float64) (first, second float64) {
 	return (y - rate) / over, -rate * (l.linear + l.square*s*y) / (over * over)
 }
 
-// mode returns the mode of p(y|f) N(f; m, v), and minus the second derivative of its logarithm there. Newton steps stay
-// in a bracket. The mode lies between m and ln y.
+// mode returns the mode of p(y|f) N(f; m, v), and minus the second derivative of its logarithm
+// there. Newton steps stay in a bracket. The mode lies between m and ln y.
 func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
 	first, _ := l.slopes(y, m, s)
 	low := m + v*first
@@ -151,7 +152,8 @@ func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
 			high = f
 		}
 		next := f + d/(1/v-second)
-		if !(low <= next && next <= high) || k >= 60 { // far from the mode Newton's steps have length 1
+		// far from the mode Newton's steps have length 1
+		if !(low <= next && next <= high) || k >= 60 {
 			next = (low + high) / 2
 		}
 		if by := math.Abs(next - f); by <= 1e-13*(1+math.Abs(f)) {
@@ -163,8 +165,8 @@ func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
 	return f, 1/v - second
 }
 
-// Tilted implements Sited by quadrature in panels, which are as narrow as the product of p(y|f) and N(f; m, v), and end
-// where the product is too small to matter.
+// Tilted implements Sited by quadrature in panels, which are as narrow as the product of p(y|f) and
+// N(f; m, v), and end where the product is too small to matter.
 func (l Rated) Tilted(y, m, v, s float64) Tilt {
 	const least = -40
 	mode, curve := l.mode(y, m, v, s)
@@ -220,7 +222,8 @@ func (l Rated) upTo(y, mean, variance, s float64) float64 {
 	if y < 0 || (y == 0 && !l.whole) {
 		return 0
 	}
-	// around f = ln y the probability falls from 1 to 0, over the noise's relative standard deviation
+	// around f = ln y the probability falls from 1 to 0, over the noise's relative standard
+	// deviation
 	step := math.Sqrt(l.linear/max(y, 1) + l.square*s)
 	middle := math.Log(y)
 	if l.whole {
@@ -240,8 +243,8 @@ func (l Rated) upTo(y, mean, variance, s float64) float64 {
 // doublings is more than the number of doublings between the smallest and the largest number.
 const doublings = 2200
 
-// quantile returns the least y up to which there is at least this probability, by bisection, in relative steps if y
-// isn't whole. The number of steps is limited, whatever the numbers are.
+// quantile returns the least y up to which there is at least this probability, by bisection, in
+// relative steps if y isn't whole. The number of steps is limited, whatever the numbers are.
 func (l Rated) quantile(share, mean, variance, s float64) float64 {
 	enough := func(y float64) bool { return l.upTo(y, mean, variance, s) >= share }
 	low := 0.
@@ -297,8 +300,8 @@ func wholeQuantile(enough func(float64) bool, low, high float64) float64 {
 	return high
 }
 
-// Spread implements Likelihood. The ends of an interval of counts are just outside, so that it holds them after
-// rounding, too.
+// Spread implements Likelihood. The ends of an interval of counts are just outside, so that it
+// holds them after rounding, too.
 func (l Rated) Spread(mean, variance, s float64) (Spread, error) {
 	point := l.Point(mean, variance, s)
 	v := l.linear*point + point*point*(math.Expm1(variance)+l.square*s*math.Exp(variance))

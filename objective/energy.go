@@ -11,8 +11,8 @@ import (
 //
 //	F_α = ½[ln|B| + Σ ln D_i + N ln 2π + Σ r_i²/D_i − bᵀB⁻¹b] + ((1−α)/(2α)) Σ ln(1 + αλ_i/s)
 //
-// ½[…] is −ln N(r; 0, VᵀV + D). For α → 0 the last term tends to Σ λ_i/(2s), and F_α to the energy of Titsias' VFE
-// bound. α = 1 is FITC. DTC is VFE without the last term, the trace term.
+// ½[…] is −ln N(r; 0, VᵀV + D). For α → 0 the last term tends to Σ λ_i/(2s), and F_α to the energy
+// of Titsias' VFE bound. α = 1 is FITC. DTC is VFE without the last term, the trace term.
 type Energy struct {
 	Alpha float64 // α, in [0, 1]
 	DTC   bool    // leave the trace term out; needs Alpha 0

@@ -8,8 +8,9 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// sparseEngine makes the forward pass of sparse GPs. It streams the rows, and reduces V and λ of each block to M×M
-// matrices and a few numbers a row. It stores all of V (N×M) only if that fits in keep bytes.
+// sparseEngine makes the forward pass of sparse GPs.
+// It streams the rows, and reduces V and λ of each block to M×M matrices and a few numbers a row.
+// It stores all of V (N×M) only if that fits in keep bytes.
 type sparseEngine struct {
 	stream
 	inducingFactor
@@ -48,7 +49,8 @@ func (e *sparseEngine) sum(symmetric []matrix.Dense, vectors ...[]float64) error
 	return sumOver(e.ranks, symmetric, vectors...)
 }
 
-// sample returns the predictions at this rank's rows. Its Sum adds over all ranks, so that a bound counts all rows.
+// sample returns the predictions at this rank's rows.
+// Its Sum adds over all ranks, so that a bound counts all rows.
 func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
 	return pacbayes.Sample{Y: e.y[:e.n], Mean: e.mHat[:e.n], Variance: e.sHat[:e.n], Scale: scale, Rows: e.total,
 		Sum: e.ranks.Sum}
@@ -87,8 +89,8 @@ func (e *sparseEngine) roomForV(block int) matrix.Dense {
 	return e.kept[block]
 }
 
-// pass reads the rows block by block. It fills m(x), r = y − m(x) and λ, computes V, and calls each with every block of
-// V. It keeps V if keep allows.
+// pass reads the rows block by block. It fills m(x), r = y − m(x) and λ, computes V, and calls each
+// with every block of V. It keeps V if keep allows.
 func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
 	for t := range e.blocks() {
 		i0, i1 := e.span(t)
@@ -114,7 +116,8 @@ func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
 	return nil
 }
 
-// statistics runs a pass that computes D, A = V D⁻¹Vᵀ and b = V D⁻¹r. Then it factors B = I + A and computes μ.
+// statistics runs a pass that computes D, A = V D⁻¹Vᵀ and b = V D⁻¹r.
+// Then it factors B = I + A and computes μ.
 func (e *sparseEngine) statistics() error {
 	n := min(blockRows, e.n)
 	weights := linalg.Borrow(2, n)
@@ -155,8 +158,8 @@ func (e *sparseEngine) statistics() error {
 // same says whether D_i = s in all rows.
 func (e *sparseEngine) same() bool { return e.alpha == 0 && e.each.Same() }
 
-// predict is the second forward pass. It computes the predictions m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖h_i‖² at the
-// rows (Reeb et al. 2018, Eq. 9). root computes h_i from V_i.
+// predict is the second forward pass. It computes the predictions m̂_i = m(x_i) + V_iᵀμ and σ̂²_i =
+// λ_i + ‖h_i‖² at the rows (Reeb et al. 2018, Eq. 9). root computes h_i from V_i.
 func (e *sparseEngine) predict(root func(v, h matrix.Dense)) error {
 	scratch := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(scratch)

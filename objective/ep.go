@@ -10,7 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Sited is a noise whose ln p(y|f; s) is concave in f, so that expectation propagation gives every row a site.
+// Sited is a noise whose ln p(y|f; s) is concave in f, so that expectation propagation gives every
+// row a site.
 type Sited interface {
 	Likelihood
 	// Tilted integrates Z = ∫ p(y|f; s) N(f; m, v) df.
@@ -27,8 +28,8 @@ type Sited interface {
 	Whole() bool
 }
 
-// Tilt holds ln Z, its first two derivatives by m, the second with the other sign, and its derivatives by s, and by the
-// cuts below and above an ordinal target.
+// Tilt holds ln Z, its first two derivatives by m, the second with the other sign, and its
+// derivatives by s, and by the cuts below and above an ordinal target.
 type Tilt struct {
 	Log, Slope, Curve, ByScale float64
 	ByCuts                     [2]float64
@@ -46,14 +47,16 @@ func SitedOf(name string) Sited {
 	return noise
 }
 
-// EPEvidence is −ln Z of targets by expectation propagation (Rasmussen & Williams 2006, Sect. 3.6), for f of N(m, K).
-// The sites are measured targets ỹ with noise variances D. In row i, f has the cavity N(μ, v) without its own site, and
-// y the probability Z_i. Then Eq. 3.65 is
+// EPEvidence is −ln Z of targets by expectation propagation (Rasmussen & Williams 2006, Sect.
+// 3.6), for f of N(m, K).
+// The sites are measured targets ỹ with noise variances D.
+// In row i, f has the cavity N(μ, v) without its own site, and y the probability Z_i.
+// Then Eq. 3.65 is
 //
 //	ln Z = ln N(ỹ; m, K + diag D) + Σ_i [ln Z_i − ln N(ỹ_i; μ, v + D_i)]
 //
-// For converged sites, ln Z doesn't change with the sites, so that only the first term depends on K and m, and only the
-// Z_i depend on the noise's scale.
+// For converged sites, ln Z doesn't change with the sites, so that only the first term depends on K
+// and m, and only the Z_i depend on the noise's scale.
 type EPEvidence struct {
 	Noise Sited
 	Shift []float64 // each row's target depends on f + Shift; nil: on f
@@ -84,16 +87,16 @@ func (e *EPEvidence) Evaluate(prior Moments, y []float64, noise float64, adj *Ad
 
 const (
 	mostSweeps = 200
-	// sweepTolerance ends the sweeps when no site changes by more, in units of its marginal. The error of ln Z is of
-	// its square, and the error of derivatives of it.
+	// sweepTolerance ends the sweeps when no site changes by more, in units of its marginal. The
+	// error of ln Z is of its square, and the error of derivatives of it.
 	sweepTolerance = 1e-7
 	plainSweeps    = 3   // a step of the secant method needs steps before it
 	sweepStep      = 0.6 // a shorter step ends oscillations of sites that see one another
 	widestSite     = 1e8 // noise variance of a site that says nothing
 )
 
-// Sites returns the sites of the targets y, the sum in the formula of EPEvidence, and its derivative by the noise's
-// scale.
+// Sites returns the sites of the targets y, the sum in the formula of EPEvidence, and its
+// derivative by the noise's scale.
 func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites, logs, byScale float64, err error) {
 	n := len(y)
 	if e.c.IsZero() {
@@ -123,12 +126,15 @@ func Stepped(noise Sited, steps []float64) Sited {
 	return noise
 }
 
-// settle finds the sites of the targets Y, in the form of measured targets with the noise variances Known. It returns
-// the rows' integrals, whose Log is the row's term of ln Z. The caller sets Mean and Variance to the moments of f
-// without sites. moments then sets them to the moments with the present sites.
+// settle finds the sites of the targets Y, in the form of measured targets with the noise variances
+// Known. It returns the rows' integrals, whose Log is the row's term of ln Z.
+// The caller sets Mean and Variance to the moments of f without sites.
+// moments then sets them to the moments with the present sites.
 //
-// All sites are updated at once (parallel EP). A secant step (Anderson's mixing of depth 1) joins two updates. On Pima,
-// biopsy, synth and two_class_dat settle takes 8 to 30 sweeps. With damping alone it took 11 to 60.
+// All sites are updated at once (parallel EP).
+// A secant step (Anderson's mixing of depth 1) joins two updates.
+// On Pima, biopsy, synth and two_class_dat settle takes 8 to 30 sweeps.
+// With damping alone it took 11 to 60.
 func (o *Observed) settle(tolerance float64, moments func() error) (tilts []Tilt, err error) {
 	n := len(o.Y)
 	if !o.Noise.Scaled() {
@@ -186,8 +192,9 @@ func (s site) cavity(mean, variance float64) (m, v float64) {
 	return v * (mean/variance - s.shift), v
 }
 
-// update returns the next site of a row whose f has these moments with the present site. The Log of the returned Tilt
-// is the row's term of ln Z. change is the larger change of the site, in units of the marginal of f.
+// update returns the next site of a row whose f has these moments with the present site.
+// The Log of the returned Tilt is the row's term of ln Z.
+// change is the larger change of the site, in units of the marginal of f.
 func (s site) update(noise Sited, y, scale, mean, variance float64) (next site, t Tilt, change float64) {
 	m, v := s.cavity(mean, variance)
 	t = noise.Tilted(y, m, v, scale)
@@ -201,7 +208,8 @@ func (s site) update(noise Sited, y, scale, mean, variance float64) (next site, 
 	return next, t, max(math.Abs(next.precision-s.precision)*variance, math.Abs(next.shift-s.shift)*math.Sqrt(variance))
 }
 
-// Observed holds rows with targets Y, their sites, the moments of f there, and the noise with its scale.
+// Observed holds rows with targets Y, their sites, the moments of f there, and the noise with its
+// scale.
 type Observed struct {
 	Y, Mean, Variance []float64
 	Shift             []float64 // each row's target depends on f + Shift; nil: on f
@@ -281,8 +289,8 @@ func mix(x, f, lastX, lastF []float64, sweep int, change float64) {
 	}
 }
 
-// moments sets the mean and variance of f in each row, given the sites: with C = K + D, w = C⁻¹(ỹ − m), they are ỹ −
-// D w and D − D² diag C⁻¹.
+// moments sets the mean and variance of f in each row, given the sites:
+// with C = K + D, w = C⁻¹(ỹ − m), they are ỹ − D w and D − D² diag C⁻¹.
 func (e *EPEvidence) moments(prior Moments, o Observed) error {
 	e.c.CopyFrom(prior.K)
 	for i, d := range o.Sites.Known {
@@ -317,11 +325,12 @@ func (p *Problem) Sites(x []float64) (Sites, error) {
 	return at, err
 }
 
-// SiteNeighbours is the number of nearest rows from which NearestSites computes the moments of f in a row.
+// SiteNeighbours is the number of nearest rows from which NearestSites computes the moments of f in
+// a row.
 const SiteNeighbours = 64
 
-// NearestSites returns the rows of g with their sites, if f in a row depends on its nearest rows alone. g.Noise is the
-// noise's scale, and each target depends on f + shift.
+// NearestSites returns the rows of g with their sites, if f in a row depends on its nearest rows
+// alone. g.Noise is the noise's scale, and each target depends on f + shift.
 func NearestSites(noise Sited, g posterior.Given, shift []float64) (o Observed, err error) {
 	n := len(g.Y)
 	o = Observed{Y: g.Y, Mean: make([]float64, n), Variance: make([]float64, n), Shift: shift,
@@ -339,8 +348,9 @@ func NearestSites(noise Sited, g posterior.Given, shift []float64) (o Observed, 
 // sparseTolerance is sweepTolerance for sites that no derivative depends on.
 const sparseTolerance = 1e-4
 
-// Sites returns the rows with their sites at the parameters x, whatever the objective is, if f in a row depends on
-// other rows through inducing outputs alone (generalised FITC: Naish-Guzman & Holden 2007).
+// Sites returns the rows with their sites at the parameters x, whatever the objective is, if f in a
+// row depends on other rows through inducing outputs alone (generalised FITC:
+// Naish-Guzman & Holden 2007).
 func (p *SparseProblem) Sites(noise Sited, rows Memory, x []float64) (o Observed, err error) {
 	theta, beta, logNoise, _ := p.Split(x)
 	n := len(rows.Y)
@@ -361,7 +371,8 @@ func (p *SparseProblem) Sites(noise Sited, rows Memory, x []float64) (o Observed
 		for i, d := range o.Sites.Known {
 			y := o.Sites.Y[i]
 			l := e.lambda[i]
-			// without the row's site, whose noise is d+λ for V_iᵀu, then with f_i = V_iᵀu + N(0, λ), then with the site
+			// without the row's site, whose noise is d+λ for V_iᵀu, then with f_i = V_iᵀu + N(0,
+			// λ), then with the site
 			over := d + l - (e.sHat[i] - l)
 			m := ((d+l)*e.mHat[i] - (e.sHat[i]-l)*y) / over
 			v := (e.sHat[i]-l)*(d+l)/over + l

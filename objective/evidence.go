@@ -45,7 +45,8 @@ func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64, adj *Adjo
 	return value, nil
 }
 
-// solve overwrites k with the Cholesky factor of C = K + sI. It returns w = C⁻¹r, stored in buffer, and quad = rᵀw.
+// solve overwrites k with the Cholesky factor of C = K + sI.
+// It returns w = C⁻¹r, stored in buffer, and quad = rᵀw.
 func solve(k matrix.Dense, mean, y []float64, noise float64, buffer *[]float64) (w []float64, quad float64, err error) {
 	if len(*buffer) != len(y) {
 		*buffer = make([]float64, len(y))

@@ -6,15 +6,17 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// exactQ is the posterior family of the full PAC-GP: Q is the exact posterior (Reeb et al. 2018, Eq. 6) with a free
-// parameter σ_n². forward computes Q's predictions at the training rows and KL(Q‖P). backward turns the adjoints of the
-// predictions and of the KL into adjoints of K, s and m.
+// exactQ is the posterior family of the full PAC-GP:
+// Q is the exact posterior (Reeb et al. 2018, Eq. 6) with a free parameter σ_n².
+// forward computes Q's predictions at the training rows and KL(Q‖P).
+// backward turns the adjoints of the predictions and of the KL into adjoints of K, s and m.
 //
 //	m̂ = y − s w                     σ̂²_i = s − s²[C⁻¹]_ii
 //	KL = ½[ln|C| − N ln s − tr T + wᵀKw]    T = K C⁻¹ = I − sC⁻¹          (8)
 //
-// These forms subtract numbers of size s to get numbers of size K. If the noise exceeds the prior variance, forward
-// takes products with K instead, at the cost of one more matrix product: m̂ = m + Kw, σ̂²_i = K_ii − Σ_j T_ij K_ij.
+// These forms subtract numbers of size s to get numbers of size K.
+// If the noise exceeds the prior variance, forward takes products with K instead, at the cost of
+// one more matrix product: m̂ = m + Kw, σ̂²_i = K_ii − Σ_j T_ij K_ij.
 type exactQ struct {
 	mean, variance []float64 // m̂, σ̂² (latent)
 	kl             float64

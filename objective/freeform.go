@@ -15,14 +15,15 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// FreeForm is an objective of a sparse posterior with a free q(f_Z) = N(a_M, B_MM) (Reeb et al. 2018, Eqs. 9, 10),
-// which isn't tied to the parametrisation of Eq. 11. The objective is a function of the predictions at the rows, of
-// KL(Q‖P), and of σ_n² if noisy.
+// FreeForm is an objective of a sparse posterior with a free q(f_Z) = N(a_M, B_MM) (Reeb et al.
+// 2018, Eqs. 9, 10), which isn't tied to the parametrisation of Eq. 11.
+// The objective is a function of the predictions at the rows, of KL(Q‖P), and of σ_n² if noisy.
 type FreeForm interface {
 	// noisy says whether σ_n² is a parameter.
 	noisy() bool
-	// evaluate returns the value for the predictions of a sample, kappa = ∂/∂KL and noiseBar = ∂/∂σ_n². Unless g is
-	// nil, it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i. rows are the numbers of the sample's rows; nil means all rows.
+	// evaluate returns the value for the predictions of a sample, kappa = ∂/∂KL and noiseBar =
+	// ∂/∂σ_n². Unless g is nil, it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i.
+	// rows are the numbers of the sample's rows; nil means all rows.
 	// total is the number of all rows, for which a batch stands.
 	evaluate(s pacbayes.Sample, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64,
 		err error)
@@ -30,28 +31,28 @@ type FreeForm interface {
 
 // natural is a FreeForm with natural-gradient steps of q.
 type natural interface {
-	// step makes the pass over the engine's rows, and moves q by a step of size rho. q has the mean e.mu and the factor
-	// lq. Each row counts weight times.
+	// step makes the pass over the engine's rows, and moves q by a step of size rho.
+	// q has the mean e.mu and the factor lq. Each row counts weight times.
 	step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 }
 
-// FreeFormProblem is a free-form objective for given rows, kernel and mean function. It is a function of [θ, β, ln σ_n²
-// (if the objective is noisy), Z, ν, L'] with a gradient. q is whitened by L = chol(K_ZZ). With V_i = L⁻¹k(Z, x_i), λ_i
-// = k(x_i,x_i) − ‖V_i‖²,
+// FreeFormProblem is a free-form objective for given rows, kernel and mean function.
+// It is a function of [θ, β, ln σ_n² (if the objective is noisy), Z, ν, L'] with a gradient.
+// q is whitened by L = chol(K_ZZ). With V_i = L⁻¹k(Z, x_i), λ_i = k(x_i,x_i) − ‖V_i‖²,
 //
 //	a_M = m(Z) + Lν,  B_MM = L S' Lᵀ,  S' = L'L'ᵀ
 //	m̂_i = m(x_i) + V_iᵀν,  σ̂²_i = λ_i + ‖L'ᵀV_i‖²                             (9)
 //	KL = ½[tr S' + νᵀν − M − ln|S'|]                                           (10)
 //
-// L' is lower triangular. The parameters hold it row by row, with the logarithms of its diagonal. With the adjoints g,
-// h, κ of m̂, σ̂², KL, and H = Σ h_i V_i V_iᵀ:
+// L' is lower triangular. The parameters hold it row by row, with the logarithms of its diagonal.
+// With the adjoints g, h, κ of m̂, σ̂², KL, and H = Σ h_i V_i V_iᵀ:
 //
 //	ν̄ = Σ g_i V_i + κν
 //	L̄' = tril(2HL') + κ(L' − diag(1/L'_jj));   d/dln L'_jj = L'_jj L̄'_jj
 //	V̄_i = g_i ν + 2h_i S'V_i − 2h_i V_i,  λ̄_i = h_i
 //
-// The engine of SparseProblem pulls V̄_i and λ̄_i back. An evaluation takes O(NM²) time. It takes O(M² + block·M)
-// memory, a few numbers a row, and N·M more numbers if Keep allows.
+// The engine of SparseProblem pulls V̄_i and λ̄_i back. An evaluation takes O(NM²) time.
+// It takes O(M² + block·M) memory, a few numbers a row, and N·M more numbers if Keep allows.
 type FreeFormProblem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
@@ -72,7 +73,8 @@ type FreeFormProblem struct {
 	kl          []float64
 }
 
-// FreeFormParts holds the parts of a parameter vector, or of a gradient. The parts share memory with the vector.
+// FreeFormParts holds the parts of a parameter vector, or of a gradient.
+// The parts share memory with the vector.
 type FreeFormParts struct {
 	Theta, Beta []float64
 	LogNoise    []float64 // one entry, or empty if the objective isn't noisy
@@ -130,8 +132,8 @@ func (p *FreeFormProblem) Names() []string {
 // DiagonalIndex returns the index of ln L'_jj in a parameter vector.
 func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j+1)/2 + j }
 
-// collapsed returns a SparseProblem with the same rows, kernel, mean function and engine. Its parameters include the
-// noise and leave out q.
+// collapsed returns a SparseProblem with the same rows, kernel, mean function and engine.
+// Its parameters include the noise and leave out q.
 func (p *FreeFormProblem) collapsed() *SparseProblem {
 	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter,
 		Ranks: p.Ranks, e: p.full}
@@ -160,16 +162,17 @@ func (p *FreeFormProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-// EvaluateBatch does what Evaluate does, on the rows with the given numbers, which stand for all rows. For SVGP and a
-// batch drawn uniformly, it returns unbiased estimates of the value and the gradient. For FreePAC it returns the bound
-// with the batch's risk (Reeb et al. 2018, Eq. 32, without its Hoeffding term). This is a biased heuristic for
-// training, and never a certificate.
+// EvaluateBatch does what Evaluate does, on the rows with the given numbers, which stand for all
+// rows. For SVGP and a batch drawn uniformly, it returns unbiased estimates of the value and the
+// gradient. For FreePAC it returns the bound with the batch's risk (Reeb et al. 2018, Eq. 32,
+// without its Hoeffding term). This is a biased heuristic for training, and never a certificate.
 func (p *FreeFormProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	return p.onBatch(x, gradient, rows, 0)
 }
 
-// StepBatch moves ν and L' in x by a natural-gradient step of size rho on the batch. Then it acts as EvaluateBatch at
-// the new x, but leaves zeros in the gradient for ν and L'. Only SVGP has such steps (SVGP.step).
+// StepBatch moves ν and L' in x by a natural-gradient step of size rho on the batch.
+// Then it acts as EvaluateBatch at the new x, but leaves zeros in the gradient for ν and L'.
+// Only SVGP has such steps (SVGP.step).
 func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
 	if !(rho > 0 && rho <= 1) {
 		return math.NaN(), fmt.Errorf("the natural-gradient step ρ is %v, but must be above 0 and at most 1", rho)
@@ -177,8 +180,9 @@ func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float
 	return p.onBatch(x, gradient, rows, rho)
 }
 
-// Optimise moves ν and L' in x to SVGP's optimum for the other parameters, and returns the value there. It takes a
-// natural-gradient step with ρ = 1 on all rows, which finds the optimum only if SVGP.Conjugate returns true.
+// Optimise moves ν and L' in x to SVGP's optimum for the other parameters, and returns the value
+// there. It takes a natural-gradient step with ρ = 1 on all rows, which finds the optimum only if
+// SVGP.Conjugate returns true.
 func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
 	e, err := p.prepare()
 	if err != nil {
@@ -303,8 +307,8 @@ func (p *FreeFormProblem) noise(at FreeFormParts) float64 {
 	return p.Noise
 }
 
-// divergence returns KL = ½[‖ν‖² + Σ_{i>j} L'_ij² + Σ_j (e^{u_j} − 1 − u_j)] with u_j = ln L'_jj². No term of this sum
-// is negative.
+// divergence returns KL = ½[‖ν‖² + Σ_{i>j} L'_ij² + Σ_j (e^{u_j} − 1 − u_j)] with u_j = ln L'_jj².
+// No term of this sum is negative.
 func (p *FreeFormProblem) divergence(at FreeFormParts) float64 {
 	if len(p.kl) != p.M {
 		p.kl = make([]float64, p.M)
@@ -333,8 +337,8 @@ func (p *FreeFormProblem) pullQ(at FreeFormParts, kappa float64, d FreeFormParts
 	}
 }
 
-// SetMoments sets ν and L' in x so that q is N(a_M, L_S L_Sᵀ) for the θ, β and Z in x. L_S (M×M) is lower triangular
-// with a positive diagonal.
+// SetMoments sets ν and L' in x so that q is N(a_M, L_S L_Sᵀ) for the θ, β and Z in x.
+// L_S (M×M) is lower triangular with a positive diagonal.
 func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 	at := p.Split(x)
 	e, err := p.prepare()
@@ -355,10 +359,12 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 	return nil
 }
 
-// MomentGradient changes the variables of a gradient from ν and L' to a_M = m(Z) + Lν and L_S = LL'. It returns the
-// derivatives with respect to a_M and L_S (lower triangle). In gradient it adapts the derivatives with respect to θ, β
-// and Z, which then hold a_M and L_S fixed. Call it right after Evaluate at the same x. From dν = −L⁻¹(dL ν + dm) and
-// dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ follows as in backwardFree.
+// MomentGradient changes the variables of a gradient from ν and L' to a_M = m(Z) + Lν and L_S =
+// LL'. It returns the derivatives with respect to a_M and L_S (lower triangle).
+// In gradient it adapts the derivatives with respect to θ, β and Z, which then hold a_M and L_S
+// fixed. Call it right after Evaluate at the same x.
+// From dν = −L⁻¹(dL ν + dm) and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ follows as
+// in backwardFree.
 func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar matrix.Dense) {
 	e := p.full
 	at := p.Split(x)
@@ -385,9 +391,10 @@ func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64,
 	return aBar, lsBar
 }
 
-// StartFrom returns parameters at which q is a collapsed sparse posterior (Reeb et al. 2018, Eq. 11): ν = μ and S' =
-// B⁻¹. That posterior has the given α and a SparseProblem's parameters [θ, β, ln σ_n², Z]. Its predictions and its KL
-// are the same. For SVGP with Gaussian noise, the posterior with α = 0 is the optimal q.
+// StartFrom returns parameters at which q is a collapsed sparse posterior (Reeb et al. 2018, Eq.
+// 11): ν = μ and S' = B⁻¹. That posterior has the given α and a SparseProblem's parameters [θ, β,
+// ln σ_n², Z]. Its predictions and its KL are the same.
+// For SVGP with Gaussian noise, the posterior with α = 0 is the optimal q.
 func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float64, error) {
 	like := p.collapsed()
 	e, err := like.begin(collapsed, alpha)
@@ -460,8 +467,10 @@ func packFactor(l matrix.Dense, packed []float64) {
 	}
 }
 
-// inverseFactor writes the lower triangular l with l lᵀ = A⁻¹. It reads the lower triangle of the symmetric A. With J
-// the matrix that reverses the order of rows and J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J. So it doesn't form the inverse of A.
+// inverseFactor writes the lower triangular l with l lᵀ = A⁻¹.
+// It reads the lower triangle of the symmetric A.
+// With J the matrix that reverses the order of rows and J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J.
+// So it doesn't form the inverse of A.
 func inverseFactor(a, l matrix.Dense) error {
 	n := a.Rows
 	t := linalg.Borrow(n, n)
@@ -485,15 +494,17 @@ func inverseFactor(a, l matrix.Dense) error {
 	return nil
 }
 
-// FreePAC is a training objective: a PAC-Bayes bound on the risk of a free-form sparse posterior (Reeb et al. 2018,
-// Eqs. 5, 9, 10). On a batch it takes the batch's risk for the risk of all rows, which is a heuristic for training.
+// FreePAC is a training objective: a PAC-Bayes bound on the risk of a free-form sparse posterior
+// (Reeb et al. 2018, Eqs. 5, 9, 10). On a batch it takes the batch's risk for the risk of all rows,
+// which is a heuristic for training.
 //
 // As with PAC, the value at hyperparameters off the grid is no certificate.
 type FreePAC struct {
 	Loss    pacbayes.Loss
 	Bound   pacbayes.Inequality
 	Penalty float64
-	Scale   []float64 // |raw target| of all rows, in the scaled units of y, for relative losses; else nil
+	// |raw target| of all rows, in the scaled units of y, for relative losses; else nil
+	Scale []float64
 
 	scale []float64
 }

@@ -15,16 +15,19 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// IterativeEvidence estimates Evidence for more rows than can be factored, as a function of [θ, β, ln σ_n²]. It
-// computes w by conjugate gradients, and ln|C| by stochastic Lanczos quadrature (Gardner et al. 2018). The gradient is
-// the quadrature's own derivative, in place of an independent estimate of tr C⁻¹∂C.
+// IterativeEvidence estimates Evidence for more rows than can be factored, as a function of [θ, β,
+// ln σ_n²]. It computes w by conjugate gradients, and ln|C| by stochastic Lanczos quadrature
+// (Gardner et al. 2018). The gradient is the quadrature's own derivative, in place of an
+// independent estimate of tr C⁻¹∂C.
 //
-// An anchor is a point at which Anchor was called. It fixes the preconditioner, the probes, which are the random
-// vectors of the quadrature, and the start of every solve for w, which is the anchor's w (warm starts: Lin et al.
-// 2024). So a value depends on the anchor and the point, and not on the points between. Between anchors the value is
-// one smooth function but for the residuals of the solves, and the gradient is this function's gradient. The function
-// estimates the evidence wherever the anchor is, without bias but for the residuals. Farther from the anchor, an
-// evaluation takes more iterations and has a larger standard error.
+// An anchor is a point at which Anchor was called.
+// It fixes the preconditioner, the probes, which are the random vectors of the quadrature, and the
+// start of every solve for w, which is the anchor's w (warm starts: Lin et al.
+// 2024). So a value depends on the anchor and the point, and not on the points between.
+// Between anchors the value is one smooth function but for the residuals of the solves, and the
+// gradient is this function's gradient. The function estimates the evidence wherever the anchor is,
+// without bias but for the residuals. Farther from the anchor, an evaluation takes more iterations
+// and has a larger standard error.
 type IterativeEvidence struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
@@ -32,22 +35,24 @@ type IterativeEvidence struct {
 	Y      []float64
 	PerRow posterior.RowNoise // how noisy each row is
 
-	Ranks ranks.Ranks // ranks share the products with the covariance matrix; each rank has all of X and Y
+	// ranks share the products with the covariance matrix; each rank has all of X and Y
+	Ranks ranks.Ranks
 
-	Context   context.Context // ends a long evaluation; nil means never
-	Seed      uint64          // seed of the probes
-	Probes    int             // number of probes; 0 means DefaultProbes
-	Rank      int             // rank of the preconditioner; 0 means iterative.Rank
-	Tolerance float64         // largest relative residual of w, a hundredth of the probes'; 0 means 1e-4
+	Context context.Context // ends a long evaluation; nil means never
+	Seed    uint64          // seed of the probes
+	Probes  int             // number of probes; 0 means DefaultProbes
+	Rank    int             // rank of the preconditioner; 0 means iterative.Rank
+	// largest relative residual of w, a hundredth of the probes'; 0 means 1e-4
+	Tolerance float64
 	Progress  func(iterative.Progress)
 
 	// StandardError and Iterations describe the last evaluation.
 	StandardError float64 // standard error of the value: half that of ln|C|
 	Iterations    int     // iterations for the probes and for w together
 
-	// GradientErrors, if not nil, is filled with the standard errors of each gradient, computed from the spread over
-	// probes. That takes a pull-back for each probe. The mean function's standard errors are 0, because no probe enters
-	// its derivatives.
+	// GradientErrors, if not nil, is filled with the standard errors of each gradient, computed
+	// from the spread over probes. That takes a pull-back for each probe.
+	// The mean function's standard errors are 0, because no probe enters its derivatives.
 	GradientErrors []float64
 
 	preconditioner *iterative.Preconditioner
@@ -56,10 +61,12 @@ type IterativeEvidence struct {
 	start          []float64 // the anchor's w, once it is known
 }
 
-// DefaultProbes is the default of Probes. With r it makes 16 columns, whole vectors at every level of internal/cpu.
+// DefaultProbes is the default of Probes. With r it makes 16 columns, whole vectors at every level
+// of internal/cpu.
 const DefaultProbes = 15
 
-// maxIterations is the most iterations of a solve. More mean that the anchor is too far or the conditioning too bad.
+// maxIterations is the most iterations of a solve.
+// More mean that the anchor is too far or the conditioning too bad.
 const maxIterations = 1000
 
 // Dim returns the number of parameters: kernel, mean function, noise variance.
@@ -88,8 +95,9 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 	return nil
 }
 
-// Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, fills gradient. The first evaluation
-// calls Anchor, unless the caller did. Errors are Anchor's, a solve's (*iterative.Stalled) or the context's.
+// Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, fills gradient.
+// The first evaluation calls Anchor, unless the caller did.
+// Errors are Anchor's, a solve's (*iterative.Stalled) or the context's.
 //
 // Evaluate computes rᵀC⁻¹r as 2rᵀw − wᵀCw, whose error is of the order of the residual's square.
 func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
@@ -159,10 +167,11 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	return value, finite(value, gradient, c.Noise)
 }
 
-// looser is the probes' tolerance in terms of w's. A quadrature converges twice as fast as its solve, and its own
-// derivative stays near its value's. On 3,000 rows of kin40k (se and matern32, a point up to 0.5 from its anchor)
-// residuals of 1e-2 move the value by .004 and no derivative by more than .07, at standard errors of 12 to 21 and of .1
-// to 6. They take half the iterations of 1e-4. A residual of 1e-1 would move derivatives by 2.
+// looser is the probes' tolerance in terms of w's.
+// A quadrature converges twice as fast as its solve, and its own derivative stays near its value's.
+// On 3,000 rows of kin40k (se and matern32, a point up to 0.5 from its anchor) residuals of 1e-2
+// move the value by .004 and no derivative by more than .07, at standard errors of 12 to 21 and of
+// .1 to 6. They take half the iterations of 1e-4. A residual of 1e-1 would move derivatives by 2.
 const looser = 100
 
 // solver returns a solver for w.
@@ -171,7 +180,8 @@ func (e *IterativeEvidence) solver(c iterative.Covariance, fail func(error)) ite
 		Tolerance: cmp.Or(e.Tolerance, 1e-4), MaxIterations: maxIterations, Progress: e.Progress}
 }
 
-// weights returns w and rᵀC⁻¹r at x. The solve starts from the anchor's w, or keeps w as the anchor's.
+// weights returns w and rᵀC⁻¹r at x. The solve starts from the anchor's w, or keeps w as the
+// anchor's.
 func (e *IterativeEvidence) weights(ctx context.Context, fail func(error), x []float64) ([]float64, float64, error) {
 	c, beta := e.split(x)
 	r := matrix.New(e.X.Rows, 1)
@@ -204,7 +214,8 @@ func (e *IterativeEvidence) squares(h matrix.Dense) (sum float64) {
 	return sum
 }
 
-// gradientErrors fills GradientErrors from the spread of the estimates of ½ tr C⁻¹∂C, one estimate for each probe.
+// gradientErrors fills GradientErrors from the spread of the estimates of ½ tr C⁻¹∂C, one estimate
+// for each probe.
 func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*iterative.Lanczos) {
 	nk := len(c.Theta)
 	last := len(e.GradientErrors) - 1

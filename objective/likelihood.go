@@ -9,22 +9,24 @@ import (
 	"github.com/krigo-gp/krigo/internal/quadrature"
 )
 
-// Likelihood is a noise model that gives the distribution of y for a prediction N(mean, variance) of f, which is ∫
-// p(y|f) N(f; mean, variance) df. s is the noise variance, or another positive scale.
+// Likelihood is a noise model that gives the distribution of y for a prediction N(mean, variance)
+// of f, which is ∫ p(y|f) N(f; mean, variance) df.
+// s is the noise variance, or another positive scale.
 type Likelihood interface {
 	// LogPredictive returns the logarithm of this distribution's density at y.
 	LogPredictive(y, mean, variance, s float64) float64
 	// Spread returns the variance and the central interval of this distribution.
 	Spread(mean, variance, s float64) (Spread, error)
-	// NormalScore returns the quantile of the standard normal at the probability that this distribution gives to values
-	// below y.
+	// NormalScore returns the quantile of the standard normal at the probability that this
+	// distribution gives to values below y.
 	NormalScore(y, mean, variance, s float64) (float64, error)
 }
 
 var _, _ Likelihood = GaussianNoise{}, Noise(nil)
 
-// Spread holds the variance of a distribution of y, and the ends of its central 95 % interval. The ends are distances
-// from the mean of f, in standard deviations of y. For a noise of positive numbers they are distances from the mean of y.
+// Spread holds the variance of a distribution of y, and the ends of its central 95 % interval. The
+// ends are distances from the mean of f, in standard deviations of y.
+// For a noise of positive numbers they are distances from the mean of y.
 type Spread struct{ Variance, Lower, Upper float64 }
 
 // Normal975 is the 97.5 % quantile of the standard normal.
@@ -33,9 +35,10 @@ const Normal975 = 1.959963984540054
 // likelihoods maps the names of noise models in model files to the noise models.
 var likelihoods = map[string]Likelihood{"": GaussianNoise{}}
 
-// RegisterNoise registers a noise model under a name, which model files keep. A method.SVGP whose Noise is this name
-// trains with the noise model. Register that method too, with method.Register, so that options can name it. Call
-// RegisterNoise from an init function. It panics if the name is taken or noise is nil.
+// RegisterNoise registers a noise model under a name, which model files keep. A method.SVGP whose
+// Noise is this name trains with the noise model.
+// Register that method too, with method.Register, so that options can name it.
+// Call RegisterNoise from an init function. It panics if the name is taken or noise is nil.
 func RegisterNoise(name string, noise Noise) {
 	if _, taken := likelihoods[name]; taken || noise == nil {
 		panic(fmt.Sprintf("objective: the name %q of a noise is empty or registered already, or its function is nil", name))
@@ -43,8 +46,8 @@ func RegisterNoise(name string, noise Noise) {
 	likelihoods[name] = noise
 }
 
-// NoiseOf returns the noise model with this name, or an error if no such noise model is registered. "" is Gaussian
-// noise.
+// NoiseOf returns the noise model with this name, or an error if no such noise model is registered.
+// "" is Gaussian noise.
 func NoiseOf(name string) (Likelihood, error) {
 	if l, known := likelihoods[name]; known {
 		return l, nil
@@ -66,8 +69,9 @@ func (GaussianNoise) NormalScore(y, mean, variance, s float64) (float64, error) 
 	return (y - mean) / math.Sqrt(variance+s), nil
 }
 
-// LogPredictive implements Likelihood by quadrature over f, in panels. Panels are narrow near f = y, because a noise
-// may be steep or have a kink there. Elsewhere panels are as wide as N(f; mean, variance) allows.
+// LogPredictive implements Likelihood by quadrature over f, in panels.
+// Panels are narrow near f = y, because a noise may be steep or have a kink there.
+// Elsewhere panels are as wide as N(f; mean, variance) allows.
 func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 	sd := math.Sqrt(max(variance, leastVariance))
 	edges := panelsAround(y, math.Sqrt(s)/2, mean, sd)
@@ -91,10 +95,12 @@ func (l Noise) LogPredictive(y, mean, variance, s float64) float64 {
 	return most + math.Log(total)
 }
 
-// leastPanel is the smallest width of a panel, as a share of the integral's range. It limits the number of panels.
+// leastPanel is the smallest width of a panel, as a share of the integral's range.
+// It limits the number of panels.
 const leastPanel = 1e-12
 
-// panelsAround returns edges of panels for integrals over N(mean, sd²), whose width near the centre is step.
+// panelsAround returns edges of panels for integrals over N(mean, sd²), whose width near the centre
+// is step.
 func panelsAround(centre, step, mean, sd float64) []float64 {
 	edges := []float64{-9, -6, -4, -2, 0, 2, 4, 6, 9}
 	for i := range edges {
@@ -121,8 +127,8 @@ const (
 	spreadMass  = 1e-6 // allowed error of a density's integral, and of the limit s of the variance
 )
 
-// distribution is a distribution of y, as a function of u. panels maps k to the mass of the panel from u =
-// k·spreadPanel.
+// distribution is a distribution of y, as a function of u.
+// panels maps k to the mass of the panel from u = k·spreadPanel.
 type distribution struct {
 	density             func(u float64) float64
 	unit                float64
@@ -131,7 +137,8 @@ type distribution struct {
 	mass, first, second float64 // moments of sinh u
 }
 
-// predictive integrates the distribution of y panel by panel, outwards from the mean, until both tails have ended.
+// predictive integrates the distribution of y panel by panel, outwards from the mean, until both
+// tails have ended.
 func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 	p := distribution{unit: math.Sqrt(variance + s), panels: map[int]float64{}}
 	p.density = func(u float64) float64 {
@@ -203,8 +210,8 @@ func (p distribution) quantile(share float64) float64 {
 	return at
 }
 
-// Spread implements Likelihood. It returns an error if the density doesn't integrate to 1, if the variance isn't
-// finite, or if the variance is below s, because s then doesn't measure the noise.
+// Spread implements Likelihood. It returns an error if the density doesn't integrate to 1, if the
+// variance isn't finite, or if the variance is below s, because s then doesn't measure the noise.
 func (l Noise) Spread(mean, variance, s float64) (Spread, error) {
 	p, err := l.predictive(mean, variance, s)
 	v := p.unit * p.unit * (p.second - p.first*p.first)

@@ -17,47 +17,56 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// NearestProblem is the nearest-neighbour conditional density of rows, as −ln, for a given kernel and mean function. It
-// is a function of [θ, β, ln σ_n²] with a gradient:
+// NearestProblem is the nearest-neighbour conditional density of rows, as −ln, for a given kernel
+// and mean function. It is a function of [θ, β, ln σ_n²] with a gradient:
 //
 //	L = −Σ_i ln p(y_i | y_n(i)),  n(i) the m rows nearest to row i
 //
-// In the leave-one-out form, n(i) is chosen from all rows but i. For m = N−1 this is the form of Rasmussen & Williams
-// 2006, Eqs. 5.10–5.12. In Vecchia's form, n(i) is chosen from the rows before i in a random order, and L approximates
-// −ln of the density of all rows together (Vecchia 1988). For m = N−1 it is −ln of the evidence. With C = K_nn + sI, a
-// = C⁻¹(y_n − m_n), b = C⁻¹k_i
+// In the leave-one-out form, n(i) is chosen from all rows but i.
+// For m = N−1 this is the form of Rasmussen & Williams 2006, Eqs. 5.10–5.12.
+// In Vecchia's form, n(i) is chosen from the rows before i in a random order, and L approximates
+// −ln of the density of all rows together (Vecchia 1988). For m = N−1 it is −ln of the evidence.
+// With C = K_nn + sI, a = C⁻¹(y_n − m_n), b = C⁻¹k_i
 //
 //	μ = m_i + k_iᵀa,  v = k_ii − k_iᵀb,  term φ(y_i, μ, v, s)
 //
-// where the cost φ is −ln N(y; μ, v+s) unless Term says otherwise. With g = ∂φ/∂μ, h = ∂φ/∂v the adjoints are
+// where the cost φ is −ln N(y; μ, v+s) unless Term says otherwise.
+// With g = ∂φ/∂μ, h = ∂φ/∂v the adjoints are
 //
 //	k̄_i = g a − 2h b,  C̄ = −½g(abᵀ + baᵀ) + h bbᵀ,  k̄_ii = h,  s̄ = ∂φ/∂s + tr C̄,  m̄_i = g,  m̄_n = −g b
 //
-// Search fixes the neighbours, so L is smooth between searches. L is a sum over rows. So N/|batch| times the sum over a
-// random batch is an unbiased estimate of L. L with limited Terms is also an unbiased estimate. Time O(N m³), memory
-// O(N m) for the neighbours.
+// Search fixes the neighbours, so L is smooth between searches. L is a sum over rows.
+// So N/|batch| times the sum over a random batch is an unbiased estimate of L.
+// L with limited Terms is also an unbiased estimate.
+// Time O(N m³), memory O(N m) for the neighbours.
 type NearestProblem struct {
 	Kernel     kernel.Kernel
 	Mean       kernel.Mean
 	Rows       Memory
-	Neighbours int                  // m, the most neighbours of a row
-	Vecchia    bool                 // choose neighbours from the rows before, in an order drawn by Seed
-	Term       pacbayes.Expectation // φ; nil means LogDensity
-	Scale      []float64            // |raw target| of each row, in the scaled units of y, for relative losses; else nil
-	Seed       uint64
+	Neighbours int // m, the most neighbours of a row
+	// choose neighbours from the rows before, in an order drawn by Seed
+	Vecchia bool
+	Term    pacbayes.Expectation // φ; nil means LogDensity
+	// |raw target| of each row, in the scaled units of y, for relative losses; else nil
+	Scale []float64
+	Seed  uint64
 
-	// Terms, unless 0, limits the number of terms. If there are more rows, Seed draws the rows that have a term, and
-	// each term counts N/Terms times. Neighbours still come from all rows.
+	// Terms, unless 0, limits the number of terms.
+	// If there are more rows, Seed draws the rows that have a term, and each term counts N/Terms
+	// times. Neighbours still come from all rows.
 	Terms int
 
-	// Ranks, unless nil, share the terms. Every rank has all Rows and evaluates its share of the terms.
+	// Ranks, unless nil, share the terms. Every rank has all Rows and evaluates its share of the
+	// terms.
 	Ranks ranks.Ranks
 
-	of       []int   // the rows that have a term, in ascending order; nil before they are drawn
-	near     []int32 // neighbours of this rank's terms, m for each term; nil before the first search
+	of []int // the rows that have a term, in ascending order; nil before they are drawn
+	// neighbours of this rank's terms, m for each term; nil before the first search
+	near     []int32
 	residual []float64
 	adjoint  []float64 // m̄, adjoints of the prior mean at the rows
-	stand    []uint64  // one bit for each row: whether the row is an evaluated term's own row or one of its neighbours
+	// one bit for each row: whether the row is an evaluated term's own row or one of its neighbours
+	stand []uint64
 }
 
 // Dim returns the number of parameters.
@@ -103,11 +112,13 @@ func (p *NearestProblem) draw() {
 	}
 }
 
-// Search finds the neighbours of every row that has a term. It measures distances in the lengthscales at x, in the
-// joint metric of a product (neighbours.About). On pol the product matern32*matern12 trains as well with these
-// neighbours as with the most correlated rows (RMSE .1358 and .1362), and a search takes .1 to .5 CPU s instead of 3.
-// Among more than neighbours.MostRows rows it may take rows that are a little farther instead, so that a term takes the
-// same time for any number of rows.
+// Search finds the neighbours of every row that has a term.
+// It measures distances in the lengthscales at x, in the joint metric of a product
+// (neighbours.About). On pol the product matern32*matern12 trains as well with these neighbours as
+// with the most correlated rows (RMSE .1358 and .1362), and a search takes .1 to .5 CPU s instead
+// of 3.
+// Among more than neighbours.MostRows rows it may take rows that are a little farther instead, so
+// that a term takes the same time for any number of rows.
 func (p *NearestProblem) Search(x []float64) {
 	theta, _, _ := p.Split(x)
 	first, last := p.share()
@@ -129,15 +140,16 @@ func (p *NearestProblem) Search(x []float64) {
 	p.near = near
 }
 
-// Evaluate returns L at x and, unless gradient is nil, fills gradient. The first evaluation calls Search, unless the
-// caller did.
+// Evaluate returns L at x and, unless gradient is nil, fills gradient.
+// The first evaluation calls Search, unless the caller did.
 func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 	first, last := p.share()
 	terms := lists.To(last-first, func(i int) int { return first + i })
 	return p.evaluate(x, gradient, terms, float64(p.Rows.X.Rows)/float64(p.BatchRows()))
 }
 
-// EvaluateBatch does what Evaluate does, for N/|terms| times the sum of the terms with the given numbers.
+// EvaluateBatch does what Evaluate does, for N/|terms| times the sum of the terms with the given
+// numbers.
 func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (float64, error) {
 	if len(terms) == 0 {
 		return math.NaN(), errors.New("the batch has no terms")
@@ -147,7 +159,8 @@ func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (floa
 	return p.evaluate(x, gradient, own, float64(p.Rows.X.Rows)/float64(len(terms)))
 }
 
-// evaluate returns weight times the sum of the given terms of all ranks. Each rank gives the terms in its share.
+// evaluate returns weight times the sum of the given terms of all ranks.
+// Each rank gives the terms in its share.
 func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight float64) (float64, error) {
 	if p.near == nil {
 		p.Search(x)
@@ -167,7 +180,8 @@ func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight flo
 	return value, finite(value, gradient, math.Exp(x[len(x)-1]))
 }
 
-// nearestTask is the number of terms that one task evaluates. It is small, so that a batch has tasks for many cores.
+// nearestTask is the number of terms that one task evaluates.
+// It is small, so that a batch has tasks for many cores.
 // Sums over terms add up the sums of tasks, so another number would change the rounding of results.
 const nearestTask = 4 * linalg.Abreast
 
@@ -232,8 +246,9 @@ func (p *NearestProblem) neighboursOf(term int) []int32 {
 	return p.near[(term-first)*p.m():][:p.m()]
 }
 
-// residuals computes y − m_β(X) for the rows that the terms need. If the mean function has no parameters, the first
-// call computes the residuals of all rows for good.
+// residuals computes y − m_β(X) for the rows that the terms need.
+// If the mean function has no parameters, the first call computes the residuals of all rows for
+// good.
 func (p *NearestProblem) residuals(beta []float64, terms []int) {
 	fresh := p.residual == nil
 	if fresh {
@@ -272,8 +287,8 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 // standRows is the number of rows that standing copies at a time.
 const standRows = 1024
 
-// standing calls f for the rows that stand marks, in ascending order. A batch from a million rows needs few of the
-// rows.
+// standing calls f for the rows that stand marks, in ascending order.
+// A batch from a million rows needs few of the rows.
 func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	rows := make([]int, 0, standRows)
 	x := linalg.Borrow(standRows, p.Rows.X.Cols)
@@ -291,7 +306,8 @@ func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	f(rows, x.RowRange(0, len(rows)))
 }
 
-// pullMean pulls m̄ of the terms' own rows and of their neighbours back to the mean function's parameters.
+// pullMean pulls m̄ of the terms' own rows and of their neighbours back to the mean function's
+// parameters.
 func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Dense, dBeta []float64) {
 	for i, term := range terms {
 		bar := pulled.Row(i)
@@ -312,8 +328,9 @@ func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Den
 	})
 }
 
-// group evaluates linalg.Abreast terms side by side, each in a lane of its own. The points of a term are its neighbours
-// and, last, the row itself. The row also fills the places of missing neighbours, whose covariances complete sets to 0.
+// group evaluates linalg.Abreast terms side by side, each in a lane of its own.
+// The points of a term are its neighbours and, last, the row itself.
+// The row also fills the places of missing neighbours, whose covariances complete sets to 0.
 type group struct {
 	*NearestProblem
 	theta         []float64
@@ -321,10 +338,12 @@ type group struct {
 	back          bool // the gradient is wanted
 	m             int
 
-	terms  []int                      // a lane without a term repeats the first term, and counts nothing
-	near   [linalg.Abreast][]int32    // neighbours of the terms
-	x      linalg.Bundle              // m+1 × d
-	c      linalg.Bundle              // m+2 × m+1: the first m rows are C; row m is k_i, then b; row m+1 is r_n, then a
+	// a lane without a term repeats the first term, and counts nothing
+	terms []int
+	near  [linalg.Abreast][]int32 // neighbours of the terms
+	x     linalg.Bundle           // m+1 × d
+	// m+2 × m+1: the first m rows are C; row m is k_i, then b; row m+1 is r_n, then a
+	c      linalg.Bundle
 	bar    linalg.Bundle              // m+1 × m+1: the adjoint of K
 	sample [5][linalg.Abreast]float64 // y, μ, v, scale and residual of the rows
 	g, h   [linalg.Abreast]float64
@@ -392,7 +411,8 @@ func (g *group) gather(terms []int) {
 	}
 }
 
-// complete adds the noise to C and writes r_n. It makes the places of missing neighbours uncorrelated with all points.
+// complete adds the noise to C and writes r_n.
+// It makes the places of missing neighbours uncorrelated with all points.
 func (g *group) complete() {
 	residuals := g.c.Row(g.m + 1)
 	clear(residuals)
@@ -483,7 +503,8 @@ func (g *group) pull() {
 			ofA[l] = -g.g[l] * bi
 			ofB[l] = 2*g.h[l]*bi - g.g[l]*ai
 		}
-		linalg.CombineBundle(i, a, &ofA, b, &ofB, g.bar.Row(i)) // 2C̄: the lower triangle counts both entries of a pair
+		// 2C̄: the lower triangle counts both entries of a pair
+		linalg.CombineBundle(i, a, &ofA, b, &ofB, g.bar.Row(i))
 		for l, d := 0, g.bar.At(i, i); l < linalg.Abreast; l++ {
 			ai := a[i*linalg.Abreast+l]
 			bi := b[i*linalg.Abreast+l]

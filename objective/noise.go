@@ -7,14 +7,16 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Noise is a noise model for SVGP, given by one function that returns ln p(y|f). s is the noise variance, or another
-// positive scale that all rows share. y, f and s are in scaled units. Expect integrates over f by Gauss–Hermite
-// quadrature, and takes derivatives of the function by central differences.
+// Noise is a noise model for SVGP, given by one function that returns ln p(y|f).
+// s is the noise variance, or another positive scale that all rows share.
+// y, f and s are in scaled units. Expect integrates over f by Gauss–Hermite quadrature, and takes
+// derivatives of the function by central differences.
 type Noise func(y, f, s float64) float64
 
 var _ pacbayes.Expectation = Noise(nil)
 
-// leastVariance is the least variance of f in a quadrature. It keeps derivatives finite if f is known exactly.
+// leastVariance is the least variance of f in a quadrature.
+// It keeps derivatives finite if f is known exactly.
 const leastVariance = 1e-30
 
 func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (

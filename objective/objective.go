@@ -1,6 +1,7 @@
-// Package objective holds the functions that training minimises. Each objective computes its value as its paper prints
-// the value. In closed form it computes the adjoints of the matrices that the value depends on. The package doesn't
-// know the insides of kernels, optimisers or files.
+// Package objective holds the functions that training minimises.
+// Each objective computes its value as its paper prints the value.
+// In closed form it computes the adjoints of the matrices that the value depends on.
+// The package doesn't know the insides of kernels, optimisers or files.
 //
 // This program computes the negative log evidence of a Gaussian process, and its gradient:
 //
@@ -36,9 +37,10 @@
 //		// log_noise_variance: 1.0158
 //	}
 //
-// Notation in this package: X (N×d) are the inputs, y the targets, K = k_θ(X,X), s = σ_n² is the noise variance, r = y
-// − m_β(X), C = K + sI = L Lᵀ, w = C⁻¹r. The adjoint Ā of a matrix A holds the derivatives of a scalar f: df = Σ Ā_ij
-// dA_ij. A rank is one of several processes that evaluate an objective together (package ranks).
+// Notation in this package: X (N×d) are the inputs, y the targets, K = k_θ(X,X), s = σ_n² is the
+// noise variance, r = y − m_β(X), C = K + sI = L Lᵀ, w = C⁻¹r.
+// The adjoint Ā of a matrix A holds the derivatives of a scalar f: df = Σ Ā_ij dA_ij.
+// A rank is one of several processes that evaluate an objective together (package ranks).
 package objective
 
 import (
@@ -53,7 +55,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Adjoints holds the derivatives of a value with respect to the moments of the prior and the noise variance.
+// Adjoints holds the derivatives of a value with respect to the moments of the prior and the noise
+// variance.
 type Adjoints struct {
 	K     matrix.Dense // N×N and symmetric; only the lower triangle counts
 	Noise float64      // d/dσ_n²
@@ -61,22 +64,26 @@ type Adjoints struct {
 	Steps []float64    // derivatives by the steps of an ordinal noise, or nil
 }
 
-// Moments holds the prior covariance matrix of f at the rows, in its lower triangle, and the prior mean there.
+// Moments holds the prior covariance matrix of f at the rows, in its lower triangle, and the prior
+// mean there.
 type Moments struct {
 	K     matrix.Dense
 	Mean  []float64
 	Steps []float64 // of an ordinal noise
 }
 
-// Exact is an objective that needs the whole matrix K = k_θ(X,X). It takes O(N³) time and O(N²) memory.
+// Exact is an objective that needs the whole matrix K = k_θ(X,X).
+// It takes O(N³) time and O(N²) memory.
 type Exact interface {
-	// Evaluate returns the value for the moments of the prior, the targets y and the noise variance. It fills adj
-	// unless adj is nil. It may overwrite prior.K. If rows differ in noise, prior.K is C, and the noise variance is 0.
+	// Evaluate returns the value for the moments of the prior, the targets y and the noise
+	// variance. It fills adj unless adj is nil. It may overwrite prior.K.
+	// If rows differ in noise, prior.K is C, and the noise variance is 0.
 	Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error)
 }
 
-// Problem is an objective of a full GP for given rows, kernel and mean function. It is a function of the vector [θ, β,
-// ln σ_n²] with a gradient, where θ are the kernel's parameters and β the mean function's.
+// Problem is an objective of a full GP for given rows, kernel and mean function.
+// It is a function of the vector [θ, β, ln σ_n²] with a gradient, where θ are the kernel's
+// parameters and β the mean function's.
 type Problem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
@@ -84,7 +91,8 @@ type Problem struct {
 	Y         []float64
 	Objective Exact
 	PerRow    posterior.RowNoise // how noisy each row is
-	Steps     int                // number of steps of an ordinal noise, the parameters after ln σ_n²
+	// number of steps of an ordinal noise, the parameters after ln σ_n²
+	Steps int
 
 	replicates replicates
 
@@ -93,7 +101,8 @@ type Problem struct {
 	adj  Adjoints
 }
 
-// Dim returns the number of parameters: kernel, mean function, noise variance, steps of an ordinal noise.
+// Dim returns the number of parameters: kernel, mean function, noise variance, steps of an ordinal
+// noise.
 func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.Steps }
 
 // Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
@@ -121,8 +130,9 @@ func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 	return append(names, "log_noise_variance")
 }
 
-// Evaluate returns the objective at x and, unless gradient is nil, fills gradient. It returns an error if C isn't
-// positive definite or a number isn't finite. It reuses workspaces, so only one goroutine at a time may use a Problem.
+// Evaluate returns the objective at x and, unless gradient is nil, fills gradient.
+// It returns an error if C isn't positive definite or a number isn't finite.
+// It reuses workspaces, so only one goroutine at a time may use a Problem.
 func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	n := p.X.Rows
 	if p.k.IsZero() {

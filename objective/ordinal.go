@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Names in model files of the noises of labels and of ordered levels, and the largest number of levels.
+// Names in model files of the noises of labels and of ordered levels, and the largest number of
+// levels.
 const (
 	ProbitName  = "probit"
 	OrdinalName = "ordinal"
@@ -18,10 +19,11 @@ func init() { likelihoods[ProbitName], likelihoods[OrdinalName] = Probit(), Ordi
 // Probit returns the noise of labels, which are 0 or 1: P(y = 1|f) = Φ(f/√s).
 func Probit() Ordinal { return Ordinal{Levels: []float64{0, 1}}.With(nil) }
 
-// Ordinal is the noise of targets that are one of a few ordered Levels, by cumulative probit (Chu and Ghahramani,
-// "Gaussian Processes for Ordinal Regression", 2005): P(y ≤ Levels[j]|f) = Φ((Cuts[j] − f)/√s), where s is 1 except in
-// draws of labels. The first of the Cuts is 0, and the mean of f says where it lies. A number that isn't one of the
-// Levels counts as the next lower level, or else as the lowest.
+// Ordinal is the noise of targets that are one of a few ordered Levels, by cumulative probit (Chu
+// and Ghahramani, "Gaussian Processes for Ordinal Regression", 2005):
+// P(y ≤ Levels[j]|f) = Φ((Cuts[j] − f)/√s), where s is 1 except in draws of labels.
+// The first of the Cuts is 0, and the mean of f says where it lies.
+// A number that isn't one of the Levels counts as the next lower level, or else as the lowest.
 type Ordinal struct {
 	Levels []float64 `json:"levels"`     // in ascending order
 	Cuts   []float64 `json:"thresholds"` // one less than Levels, in ascending order
@@ -42,7 +44,8 @@ func (l Ordinal) Valid() bool {
 // Steps returns the number of logarithms of the distances between one cut and the next.
 func (l Ordinal) Steps() int { return max(len(l.Levels)-2, 0) }
 
-// With returns the noise with the distances between one cut and the next whose logarithms are steps.
+// With returns the noise with the distances between one cut and the next whose logarithms are
+// steps.
 func (l Ordinal) With(steps []float64) Ordinal {
 	l.Cuts = make([]float64, len(steps)+1)
 	for i, step := range steps {
@@ -53,8 +56,8 @@ func (l Ordinal) With(steps []float64) Ordinal {
 
 func (l Ordinal) stepped(steps []float64) Sited { return l.With(steps) }
 
-// Start returns the mean of f, and the steps, by which levels have the same shares as among the targets y, if f has the
-// variance 1. A level gets half a target more.
+// Start returns the mean of f, and the steps, by which levels have the same shares as among the
+// targets y, if f has the variance 1. A level gets half a target more.
 func (l Ordinal) Start(y []float64) (mean float64, steps []float64) {
 	shares := make([]float64, len(l.Levels))
 	below := 0.
@@ -100,8 +103,9 @@ func (l Ordinal) at(y float64) int {
 	return at
 }
 
-// ends returns the cuts of the level at a place, less m and in units of sd. The upper end is at most as far from 0 as
-// the lower end, so that no digits of Φ(high) − Φ(low) are lost. flipped says that the signs are others.
+// ends returns the cuts of the level at a place, less m and in units of sd.
+// The upper end is at most as far from 0 as the lower end, so that no digits of Φ(high) − Φ(low)
+// are lost. flipped says that the signs are others.
 func (l Ordinal) ends(at int, m, sd float64) (low, high float64, flipped bool) {
 	low = math.Inf(-1)
 	high = math.Inf(1)
@@ -175,7 +179,8 @@ func (Ordinal) Scaled() bool { return false }
 
 func (Ordinal) Whole() bool { return true }
 
-// Spread returns an interval of levels. Its ends are just outside, so that it holds them after rounding, too.
+// Spread returns an interval of levels. Its ends are just outside, so that it holds them after
+// rounding, too.
 func (l Ordinal) Spread(mean, variance, s float64) (Spread, error) {
 	point := l.Point(mean, variance, s)
 	square := 1e-300

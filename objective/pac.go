@@ -5,16 +5,19 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// PAC is a training objective: a PAC-Bayes bound on the risk of the exact posterior Q (Reeb et al. 2018, Eq. 5 with
-// gradient Eq. 14, or B_Pin). It is pacbayes.Inequality.Evaluate of the empirical risk R_S(Q) under Loss, of KL(Q‖P)
-// and of Penalty.
+// PAC is a training objective: a PAC-Bayes bound on the risk of the exact posterior Q (Reeb et al.
+// 2018, Eq. 5 with gradient Eq. 14, or B_Pin).
+// It is pacbayes.Inequality.Evaluate of the empirical risk R_S(Q) under Loss, of KL(Q‖P) and of
+// Penalty.
 //
-// A certificate needs hyperparameters on a finite grid. At other hyperparameters the value is no certificate.
+// A certificate needs hyperparameters on a finite grid.
+// At other hyperparameters the value is no certificate.
 type PAC struct {
 	Loss    pacbayes.Loss
 	Bound   pacbayes.Inequality
-	Penalty float64   // ln(1/p_θ) + ln(choices) + ln(2√N/δ)
-	Scale   []float64 // |raw target| of each row, in the scaled units of y, for relative losses; else nil
+	Penalty float64 // ln(1/p_θ) + ln(choices) + ln(2√N/δ)
+	// |raw target| of each row, in the scaled units of y, for relative losses; else nil
+	Scale []float64
 
 	q    exactQ
 	g, h []float64

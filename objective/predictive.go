@@ -6,10 +6,12 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// LogDensity, SquaredError and CRPS are costs of a Gaussian prediction N(m, v + s) of y, for f ~ N(m, v) with noise s.
-// They serve as the Term of a NearestProblem, whose default is LogDensity. A pacbayes.Loss and GaussianNoise may be a
-// Term too. Like any other pacbayes.Expectation, they are means over f ~ N(m, v) without noise: a Loss is the risk of a
-// draw of f.
+// LogDensity, SquaredError and CRPS are costs of a Gaussian prediction N(m, v + s) of y, for f ~
+// N(m, v) with noise s.
+// They serve as the Term of a NearestProblem, whose default is LogDensity.
+// A pacbayes.Loss and GaussianNoise may be a Term too.
+// Like any other pacbayes.Expectation, they are means over f ~ N(m, v) without noise:
+// a Loss is the risk of a draw of f.
 
 // LogDensity is −ln N(y; m, v+s) = ½ ln 2π(v+s) + (y−m)²/(2(v+s)).
 type LogDensity struct{}
@@ -33,8 +35,8 @@ func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes
 	return predictive(at, noise, weight, d, func(d, _ float64) (e, dMean, dVar float64) { return d * d, -2 * d, 0 })
 }
 
-// CRPS is the continuous ranked probability score of N(m, v+s), ∫ (F(t) − 1{t ≥ y})² dt (Gneiting and Raftery 2007,
-// Eq. 21): with σ² = v+s, z = (y−m)/σ
+// CRPS is the continuous ranked probability score of N(m, v+s), ∫ (F(t) − 1{t ≥ y})² dt (Gneiting
+// and Raftery 2007, Eq. 21): with σ² = v+s, z = (y−m)/σ
 //
 //	σ [z (2Φ(z) − 1) + 2φ(z) − 1/√π]
 //
@@ -54,8 +56,8 @@ func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivat
 	})
 }
 
-// predictive implements Expect for a cost function of, whose d is y − m and whose v is the variance of the prediction
-// of y.
+// predictive implements Expect for a cost function of, whose d is y − m and whose v is the variance
+// of the prediction of y.
 func predictive(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives,
 	of func(d, v float64) (e, dMean, dVar float64)) (value, dNoise float64, err error) {
 	return at.SumRows(weight, d.Mean, d.Variance, func(i int) (e, dMean, dVar, dNoise float64) {

@@ -14,7 +14,8 @@ func over(r ranks.Ranks) ranks.Ranks {
 	return r
 }
 
-// sumOver adds vectors and symmetric matrices of one size (lower triangles only) up over all ranks, in place.
+// sumOver adds vectors and symmetric matrices of one size (lower triangles only) up over all ranks,
+// in place.
 func sumOver(r ranks.Ranks, symmetric []matrix.Dense, vectors ...[]float64) error {
 	if r.Size() == 1 {
 		return nil
@@ -38,8 +39,9 @@ func sumOver(r ranks.Ranks, symmetric []matrix.Dense, vectors ...[]float64) erro
 	return err
 }
 
-// settle ends an evaluation on all ranks. If a rank has an error, every rank gets an error. Otherwise every rank gets
-// the first rank's value and gradient, so that the optimisers of all ranks take the same steps.
+// settle ends an evaluation on all ranks. If a rank has an error, every rank gets an error.
+// Otherwise every rank gets the first rank's value and gradient, so that the optimisers of all
+// ranks take the same steps.
 func settle(r ranks.Ranks, value float64, gradient []float64, err error) (float64, error) {
 	if err != nil || r.Size() == 1 {
 		return value, r.Agree(err)

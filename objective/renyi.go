@@ -15,37 +15,44 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// RenyiProblem is −L_α for given rows, kernel and mean function, where L_α is the α-ELBO of the Rényi GP (Yue & Kontar,
-// "The Rényi Gaussian Process", Eq. 2; "Optimize to Generalize in Gaussian Processes", Eq. 6). It is a function of [θ,
-// β, ln σ_n², Z row by row] with a gradient. With t = 1−α, Q = K_XZ K_ZZ⁻¹K_ZX, R = K_XX − Q,
+// RenyiProblem is −L_α for given rows, kernel and mean function, where L_α is the α-ELBO of the
+// Rényi GP (Yue & Kontar, "The Rényi Gaussian Process", Eq. 2;
+// "Optimize to Generalize in Gaussian Processes", Eq. 6).
+// It is a function of [θ, β, ln σ_n², Z row by row] with a gradient.
+// With t = 1−α, Q = K_XZ K_ZZ⁻¹K_ZX, R = K_XX − Q,
 //
 //	Ξ = sI + tK_XX + αQ,  A = I + (t/s)R
 //	L_α = −½(N ln 2π + ln|Ξ| + rᵀΞ⁻¹r) − (α/(2t)) ln|A|
 //
-// At α = 0, L_α is the log evidence. As α → 1, the last term tends to −tr R/(2s), and L_α to the bound of variational
-// inference (VFE). L_α doesn't increase in α. It is a lower bound of the log evidence for 0 ≤ α ≤ 1, and an upper bound
-// for α < 0. This α runs the other way from the α of power EP: variational inference is α = 1 here and α = 0 there.
+// At α = 0, L_α is the log evidence. As α → 1, the last term tends to −tr R/(2s), and L_α to the
+// bound of variational inference (VFE). L_α doesn't increase in α.
+// It is a lower bound of the log evidence for 0 ≤ α ≤ 1, and an upper bound for α < 0.
+// This α runs the other way from the α of power EP:
+// variational inference is α = 1 here and α = 0 there.
 //
 // With w = Ξ⁻¹r, G = ½(Ξ⁻¹ − wwᵀ), P = K_ZZ⁻¹K_ZX the adjoints of −L_α are
 //
 //	K̄_XX = tG + (α/(2s))A⁻¹,  Q̄ = αG − (α/(2s))A⁻¹,  s̄ = tr G − (α/(2s²)) tr(A⁻¹R)
 //	K̄_ZX = 2PQ̄,  K̄_ZZ = −PQ̄Pᵀ,  m̄ = −w
 //
-// No adjoint divides by t. Time O(N³ + N²M + M³), memory O(N² + NM + M²). With batches, N is the rows of a batch.
+// No adjoint divides by t. Time O(N³ + N²M + M³), memory O(N² + NM + M²).
+// With batches, N is the rows of a batch.
 type RenyiProblem struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
 	Rows   Rows
 	M      int     // number of inducing inputs; 0 only if α is always 0
 	Alpha  float64 // α, at most 1
-	// Schedule, unless nil, returns α for the share of the run that is done: 0 at the first step, 1 at the last.
+	// Schedule, unless nil, returns α for the share of the run that is done:
+	// 0 at the first step, 1 at the last.
 	Schedule func(share float64) float64
 
 	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored as it is.
 	MinJitter float64
 
-	// If Ranks isn't nil, each rank has its own Rows. The row numbers of a batch run over all ranks. Every rank gets
-	// all rows of a batch and does the same work, so ranks save memory, not time.
+	// If Ranks isn't nil, each rank has its own Rows.
+	// The row numbers of a batch run over all ranks.
+	// Every rank gets all rows of a batch and does the same work, so ranks save memory, not time.
 	Ranks ranks.Ranks
 
 	Jitter float64 // added to K_ZZ by the last evaluation
@@ -69,7 +76,8 @@ type renyiWork struct {
 	l, zz      matrix.Dense // M×M: chol(K_ZZ + jitter I), K̄_ZZ
 }
 
-// room returns workspaces for n rows. They are parts of the last workspaces if the last workspaces are large enough.
+// room returns workspaces for n rows. They are parts of the last workspaces if the last workspaces
+// are large enough.
 func (p *RenyiProblem) room(n int) *renyiWork {
 	e := p.work
 	_, d := p.Rows.Dims()
@@ -157,7 +165,8 @@ func (p *RenyiProblem) SetProgress(share float64) {
 	}
 }
 
-// Search makes the index for Nearest, in the lengthscales at x. The index holds all inputs of this rank in memory.
+// Search makes the index for Nearest, in the lengthscales at x.
+// The index holds all inputs of this rank in memory.
 func (p *RenyiProblem) Search(x []float64) error {
 	n, d := p.Rows.Dims()
 	var err error
@@ -170,9 +179,10 @@ func (p *RenyiProblem) Search(x []float64) error {
 	return over(p.Ranks).Agree(err)
 }
 
-// Nearest fills rows with the given row and its nearest rows, in ascending order. It uses the index of the last Search.
-// Each rank searches its own rows. Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated
-// settings", NeurIPS 2020, train on such batches.
+// Nearest fills rows with the given row and its nearest rows, in ascending order.
+// It uses the index of the last Search.
+// Each rank searches its own rows. Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent
+// in correlated settings", NeurIPS 2020, train on such batches.
 func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if p.index == nil {
 		return errors.New("call Search before Nearest")
@@ -215,7 +225,8 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	for at := 0; at < len(found); at += 2 * m {
 		for i, key := range found[at:][:m] {
 			if k := int(found[at+m+i]); k == row {
-				all = append(all, neighbour{math.Inf(-1), k}) // the row itself comes before its copies
+				// the row itself comes before its copies
+				all = append(all, neighbour{math.Inf(-1), k})
 			} else if k != neighbours.None {
 				all = append(all, neighbour{key, k})
 			}
@@ -228,10 +239,12 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	for _, k := range all[:min(m, len(all))] {
 		near = append(near, k.row)
 	}
-	if len(near) == m && !slices.Contains(near, row) { // the row has more copies than the batch has rows
+	// the row has more copies than the batch has rows
+	if len(near) == m && !slices.Contains(near, row) {
 		near[m-1] = row
 	}
-	for k := row; len(near) < m; k = (k + 1) % n { // no row is near if the row's covariances aren't numbers
+	// no row is near if the row's covariances aren't numbers
+	for k := row; len(near) < m; k = (k + 1) % n {
 		if !slices.Contains(near, k) {
 			near = append(near, k)
 		}
@@ -250,9 +263,10 @@ func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-// EvaluateBatch returns N/|rows| times what Evaluate returns on the rows with the given numbers. Algorithm 1 of
-// "Optimize to Generalize in Gaussian Processes" takes this gradient. L_α isn't a sum over rows, so the estimate is
-// biased. The estimate serves for training. It is not a value of L_α, and it is no bound.
+// EvaluateBatch returns N/|rows| times what Evaluate returns on the rows with the given numbers.
+// Algorithm 1 of "Optimize to Generalize in Gaussian Processes" takes this gradient.
+// L_α isn't a sum over rows, so the estimate is biased. The estimate serves for training.
+// It is not a value of L_α, and it is no bound.
 func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("the batch has no rows")
@@ -329,7 +343,8 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense
 	linalg.SyrkLower(false, 1, e.v, 0, e.q)
 	eachRow(n, func(i int) { linalg.Axpy(-1, e.q.Row(i)[:i+1], e.k.Row(i)[:i+1]) })
 	for i := range n {
-		e.k.Set(i, i, max(e.k.At(i, i), 0)) // this is a variance, which only rounding can make negative
+		// this is a variance, which only rounding can make negative
+		e.k.Set(i, i, max(e.k.At(i, i), 0))
 	}
 	return nil
 }
@@ -350,7 +365,8 @@ const (
 	ofXi = "matrix σ_n² I + (1−α)K + αQ"
 )
 
-// forward returns −L_α. It leaves R (for α = 0 K_XX) in k, chol(Ξ) in c, w = Ξ⁻¹r in w and, for 0 ≠ α < 1, A⁻¹ in d.
+// forward returns −L_α. It leaves R (for α = 0 K_XX) in k, chol(Ξ) in c, w = Ξ⁻¹r in w and, for 0 ≠
+// α < 1, A⁻¹ in d.
 func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64) (float64, error) {
 	if err := p.parts(e, theta, beta, z, alpha); err != nil {
 		return 0, err
@@ -391,9 +407,11 @@ func (e *renyiWork) fillXi(alpha, s float64) {
 	})
 }
 
-// factorShifted fills c with the Cholesky factor of I + τE, and returns (1/τ) ln|I + τE|, or its limit tr E for τ = 0.
-// It reads the lower triangle of the symmetric E. The pivots of the factorisation are 1 + e_j with e_j = τE_jj −
-// Σ_{k<j} L_jk². So Σ ln(1 + e_j) keeps its relative accuracy however small τE is.
+// factorShifted fills c with the Cholesky factor of I + τE, and returns (1/τ) ln|I + τE|, or its
+// limit tr E for τ = 0.
+// It reads the lower triangle of the symmetric E.
+// The pivots of the factorisation are 1 + e_j with e_j = τE_jj − Σ_{k<j} L_jk².
+// So Σ ln(1 + e_j) keeps its relative accuracy however small τE is.
 func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) (float64, error) {
 	n := e.Rows
 	for i := range n {
@@ -477,15 +495,17 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 	return nil
 }
 
-// Posterior returns the posterior that goes with L_α at x. For α = 0 it is the exact posterior of all rows, with which
-// "Optimize to Generalize in Gaussian Processes", Sect. 5.3, predicts. For 0 < α ≤ 1 it is p(f|U) with the optimal
-// q*(U) ∝ p_α(y|U)^{1/(1−α)} p(U) (Eq. 5 of that paper). Eq. 5 of "The Rényi Gaussian Process" gives the same
-// posterior, but misprints A = K_*Z K_ZZ⁻¹K_ZX. In whitened coordinates U = m(Z) + Lν, with S = sI + tR and V =
-// L⁻¹K_ZX,
+// Posterior returns the posterior that goes with L_α at x.
+// For α = 0 it is the exact posterior of all rows, with which "Optimize to Generalize in Gaussian
+// Processes", Sect. 5.3, predicts. For 0 < α ≤ 1 it is p(f|U) with the optimal q*(U) ∝
+// p_α(y|U)^{1/(1−α)} p(U) (Eq. 5 of that paper).
+// Eq. 5 of "The Rényi Gaussian Process" gives the same posterior, but misprints A = K_*Z
+// K_ZZ⁻¹K_ZX. In whitened coordinates U = m(Z) + Lν, with S = sI + tR and V = L⁻¹K_ZX,
 //
 //	q*(ν) = N(μ, B⁻¹),  B = I + V S⁻¹Vᵀ,  μ = B⁻¹V S⁻¹r
 //
-// This is the posterior of Reeb et al. 2018, Eq. 11, with the full matrix S in place of the diagonal matrix D.
+// This is the posterior of Reeb et al. 2018, Eq. 11, with the full matrix S in place of the
+// diagonal matrix D.
 func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	theta, beta, logNoise, z := p.Split(x)
 	s := math.Exp(logNoise)

@@ -15,11 +15,12 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// IterativeRenyi estimates RenyiProblem for more rows than can be factored, at a fixed 0 ≤ α < 1. It computes w by
-// conjugate gradients, and the two log-determinants by stochastic Lanczos quadrature ("The Rényi Gaussian Process",
-// Sect. 3.2). The paper gets ln|A| from ln|Ξ| by the determinant lemma, and misprints the formula. The right formula,
-// ln|A| = −N ln s + ln|Ξ| + ln|K_ZZ − K_ZXΞ⁻¹K_XZ| − ln|K_ZZ|, loses digits if s is small. Here S = sA has a quadrature
-// of its own, with products as cheap as Ξ's:
+// IterativeRenyi estimates RenyiProblem for more rows than can be factored, at a fixed 0 ≤ α < 1.
+// It computes w by conjugate gradients, and the two log-determinants by stochastic Lanczos
+// quadrature ("The Rényi Gaussian Process", Sect. 3.2).
+// The paper gets ln|A| from ln|Ξ| by the determinant lemma, and misprints the formula.
+// The right formula, ln|A| = −N ln s + ln|Ξ| + ln|K_ZZ − K_ZXΞ⁻¹K_XZ| − ln|K_ZZ|, loses digits if s
+// is small. Here S = sA has a quadrature of its own, with products as cheap as Ξ's:
 //
 //	Ξv = sv + tKv + αVᵀ(Vv),  Sv = sv + t(Kv − Vᵀ(Vv)),  V = L⁻¹K_ZX
 //
@@ -28,8 +29,9 @@ import (
 //	K̄_XX = (t/2)(HHᵀ − wwᵀ) + (α/2)JJᵀ,  Q̄ = (α/2)(HHᵀ − wwᵀ − JJᵀ)
 //	s̄ = ½ tr(HHᵀ − wwᵀ) + (α/(2t))(tr JJᵀ − N/s)
 //
-// The other adjoints follow from Q̄ as in RenyiProblem. As in IterativeEvidence, an anchor fixes preconditioners and
-// probes. The value is an estimate with a standard error, and not a bound.
+// The other adjoints follow from Q̄ as in RenyiProblem.
+// As in IterativeEvidence, an anchor fixes preconditioners and probes.
+// The value is an estimate with a standard error, and not a bound.
 type IterativeRenyi struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
@@ -38,10 +40,11 @@ type IterativeRenyi struct {
 	M      int // number of inducing inputs
 	Alpha  float64
 
-	Context   context.Context // ends a long evaluation; nil means never
-	Seed      uint64          // seed of the probes
-	Probes    int             // number of probes for each of the two determinants; 0 means DefaultProbes
-	Tolerance float64         // largest relative residual of a solve; 0 means 1e-4
+	Context context.Context // ends a long evaluation; nil means never
+	Seed    uint64          // seed of the probes
+	// number of probes for each of the two determinants; 0 means DefaultProbes
+	Probes    int
+	Tolerance float64 // largest relative residual of a solve; 0 means 1e-4
 	Progress  func(iterative.Progress)
 
 	// StandardError, Iterations and Jitter describe the last evaluation.
@@ -67,7 +70,8 @@ func (p *IterativeRenyi) covariance(theta []float64, noise float64) iterative.Co
 	return iterative.Covariance{Kernel: p.Kernel, Theta: theta, X: p.X, Noise: noise}
 }
 
-// Anchor makes the preconditioners at x, Q + sI for Ξ and a multiple of I for S, and draws the probes with them.
+// Anchor makes the preconditioners at x, Q + sI for Ξ and a multiple of I for S, and draws the
+// probes with them.
 func (p *IterativeRenyi) Anchor(x []float64) error {
 	theta, _, logNoise, z := p.like().Split(slices.Clone(x))
 	c := p.covariance(theta, math.Exp(logNoise))
@@ -85,8 +89,9 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 	return nil
 }
 
-// Evaluate returns the estimate of −L_α at x and, unless gradient is nil, fills gradient. The first evaluation calls
-// Anchor, unless the caller did. Errors are Anchor's, a solve's (*iterative.Stalled) or the context's.
+// Evaluate returns the estimate of −L_α at x and, unless gradient is nil, fills gradient.
+// The first evaluation calls Anchor, unless the caller did.
+// Errors are Anchor's, a solve's (*iterative.Stalled) or the context's.
 func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	if !(p.Alpha >= 0 && p.Alpha < 1) {
 		return math.NaN(), fmt.Errorf("α is %v, but conjugate gradients need 0 ≤ α < 1; for α = 1 train with VFE", p.Alpha)
@@ -154,7 +159,8 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	return value, finite(value, gradient, s)
 }
 
-// quadrature solves for the probes and, unless r is nil, for r. It returns the log-determinant with the solution.
+// quadrature solves for the probes and, unless r is nil, for r.
+// It returns the log-determinant with the solution.
 func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner, probes matrix.Dense,
 	r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals matrix.Dense, err error) {
 	own := 0
@@ -185,7 +191,8 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 	n := p.X.Rows
 	alpha := p.Alpha
 	t := 1 - p.Alpha
-	// b holds the columns of H, w and J. ofK and ofQ are the weights of the columns in K̄_XX and in Q̄.
+	// b holds the columns of H, w and J. ofK and ofQ are the weights of the columns in K̄_XX and in
+	// Q̄.
 	cols := h.Cols + 1 + j.Cols
 	b := matrix.New(n, cols)
 	ofK := make([]float64, cols)

@@ -7,13 +7,14 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// fewUnique is the largest share of rows that may differ in their inputs if replicates are to be trained on as such. At
-// this share a factorisation takes a third of the time.
+// fewUnique is the largest share of rows that may differ in their inputs if replicates are to be
+// trained on as such. At this share a factorisation takes a third of the time.
 const fewUnique = 0.7
 
-// Replicates makes a problem of the evidence a problem of the rows that differ in their inputs, if they are few
-// enough. Replicates of an input count as one row, with their mean as target and 1/n of the noise (Binois, Gramacy and
-// Ludkovski 2018, Sect. 3.1). With n_g rows in group g, G groups and Q = Σ (y_i − ȳ_g)², the evidence of all rows is
+// Replicates makes a problem of the evidence a problem of the rows that differ in their inputs, if
+// they are few enough. Replicates of an input count as one row, with their mean as target and 1/n
+// of the noise (Binois, Gramacy and Ludkovski 2018, Sect. 3.1).
+// With n_g rows in group g, G groups and Q = Σ (y_i − ȳ_g)², the evidence of all rows is
 //
 //	−ln p(y) = −ln p(ȳ) + ½[(N − G) ln 2πs + Σ ln n_g + Q/s]
 func (p *Problem) Replicates() {

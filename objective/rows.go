@@ -14,13 +14,14 @@ type Rows interface {
 	Dims() (rows, cols int)
 	// Block reads rows first … first+n−1 into x (n×cols) and y.
 	Block(first, n int, x, y []float64) error
-	// Pick reads the rows with the given numbers, in the given order, into x (len(rows)×cols) and y.
+	// Pick reads the rows with the given numbers, in the given order, into x (len(rows)×cols) and
+	// y.
 	Pick(rows []int, x, y []float64) error
 }
 
-// spread is an interface that Rows implement if one rank's rows needn't follow each other directly among the rows of
-// all ranks. Spread returns the number of each row among the rows of all ranks, ascending. nil means that the rows
-// directly follow the rows of the ranks before.
+// spread is an interface that Rows implement if one rank's rows needn't follow each other directly
+// among the rows of all ranks. Spread returns the number of each row among the rows of all ranks,
+// ascending. nil means that the rows directly follow the rows of the ranks before.
 type spread interface{ Spread() []int }
 
 // rowNoise is an interface that Rows implement if their rows may differ in noise.
@@ -40,9 +41,10 @@ func placesOf(of Rows) []int {
 	return nil
 }
 
-// ownRows finds which of the given rows this rank holds. rows are numbers among the rows of all ranks. here are the
-// numbers of the found rows on this rank, and at are their indices in rows. first is the number of this rank's first
-// row, if the rows aren't spread.
+// ownRows finds which of the given rows this rank holds.
+// rows are numbers among the rows of all ranks.
+// here are the numbers of the found rows on this rank, and at are their indices in rows.
+// first is the number of this rank's first row, if the rows aren't spread.
 func ownRows(of Rows, first int, rows []int) (here, at []int) {
 	n, _ := of.Dims()
 	places := placesOf(of)
@@ -68,7 +70,8 @@ type Memory struct {
 	X      matrix.Dense
 	Y      []float64
 	PerRow posterior.RowNoise // how noisy each row is
-	Shift  []float64          // for noises with sites: what each row's target sees of f is f + Shift; nil: f
+	// for noises with sites: what each row's target sees of f is f + Shift; nil: f
+	Shift []float64
 }
 
 func (m Memory) RowNoise() posterior.RowNoise { return m.PerRow }
@@ -107,11 +110,12 @@ func (s subset) Block(first, n int, x, y []float64) error {
 
 func (s subset) RowNoise() posterior.RowNoise { return noiseOf(s.Rows).Pick(s.numbers) }
 
-// blockRows is the number of rows that an evaluation reads at a time. Another number would change the rounding of
-// results.
+// blockRows is the number of rows that an evaluation reads at a time.
+// Another number would change the rounding of results.
 const blockRows = 2048
 
-// stream reads the rows of an evaluation block by block, and knows their place among the rows of all ranks.
+// stream reads the rows of an evaluation block by block, and knows their place among the rows of
+// all ranks.
 type stream struct {
 	from  Rows
 	ranks ranks.Ranks
@@ -124,14 +128,16 @@ type stream struct {
 	yb []float64
 }
 
-// newStream returns a stream with room for n rows of d inputs. total is n unless the caller sets it.
+// newStream returns a stream with room for n rows of d inputs.
+// total is n unless the caller sets it.
 func newStream(from Rows, r ranks.Ranks, n, d int) stream {
 	return stream{from: from, ranks: over(r), n: n, d: d, total: n,
 		y: make([]float64, n), xb: newRows(from, r, min(blockRows, n), d), yb: make([]float64, min(blockRows, n))}
 }
 
-// newRows returns an n×d matrix for rows of a source. If there is only one rank, work on the matrix ends when the
-// source's context ends. If there are several ranks, it doesn't, because a rank that ended alone would leave the other
+// newRows returns an n×d matrix for rows of a source.
+// If there is only one rank, work on the matrix ends when the source's context ends.
+// If there are several ranks, it doesn't, because a rank that ended alone would leave the other
 // ranks waiting.
 func newRows(from Rows, r ranks.Ranks, n, d int) matrix.Dense {
 	x := matrix.New(n, d)
@@ -148,7 +154,8 @@ func (s *stream) span(block int) (i0, i1 int) {
 	return block * blockRows, min((block+1)*blockRows, s.n)
 }
 
-// read returns the inputs of rows i0 … i1−1 and stores their targets in s.y. The inputs are valid until the next call.
+// read returns the inputs of rows i0 … i1−1 and stores their targets in s.y.
+// The inputs are valid until the next call.
 func (s *stream) read(i0, i1 int) (matrix.Dense, error) {
 	x := s.xb.RowRange(0, i1-i0)
 	y := s.yb[:i1-i0]

@@ -9,14 +9,16 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Sandwich holds lower and upper bounds of the log evidence ln p(y), and the log evidence itself. All numbers are exact
-// to rounding, and no number is an estimate. They are natural logarithms to be maximised, unlike the values of
-// objectives. NaN means that a number wasn't computed.
+// Sandwich holds lower and upper bounds of the log evidence ln p(y), and the log evidence itself.
+// All numbers are exact to rounding, and no number is an estimate.
+// They are natural logarithms to be maximised, unlike the values of objectives.
+// NaN means that a number wasn't computed.
 //
 //	Upper ≥ Evidence ≥ Optimal ≥ Alpha ≥ Jensen ≥ Variational      (0 ≤ α ≤ 1)
 //
-// Optimal is L_α at the q*(U) that maximises it. Alpha, Jensen and Variational share one q(U), which is the best for
-// variational inference. They don't share q*, because there Alpha, Jensen and Optimal are the same number ("Optimize to
+// Optimal is L_α at the q*(U) that maximises it.
+// Alpha, Jensen and Variational share one q(U), which is the best for variational inference.
+// They don't share q*, because there Alpha, Jensen and Optimal are the same number ("Optimize to
 // Generalize in Gaussian Processes", Sect. 4.1).
 type Sandwich struct {
 	Upper       float64 // L_upper: Eq. 7 with tr R, as printed
@@ -28,8 +30,9 @@ type Sandwich struct {
 	Variational float64 // L_VI(q), the bound of VFE
 }
 
-// Sandwich returns the bounds at x, in O(N³) time and O(N²) memory. For α < 0 the bounds at one q aren't ordered and
-// needn't be finite. Upper, UpperNorm, Alpha and Jensen are then NaN.
+// Sandwich returns the bounds at x, in O(N³) time and O(N²) memory.
+// For α < 0 the bounds at one q aren't ordered and needn't be finite.
+// Upper, UpperNorm, Alpha and Jensen are then NaN.
 func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	alpha := p.Alpha
 	defer func() { p.Alpha = alpha }()
@@ -84,8 +87,8 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	return b, err
 }
 
-// residual returns tr R, and an upper bound of R's largest eigenvalue: the smallest of R's Frobenius norm, R's largest
-// absolute row sum and tr R.
+// residual returns tr R, and an upper bound of R's largest eigenvalue:
+// the smallest of R's Frobenius norm, R's largest absolute row sum and tr R.
 func (e *renyiWork) residual() (trace, norm float64) {
 	n := len(e.w)
 	sums := make([]float64, n)
@@ -103,8 +106,9 @@ func (e *renyiWork) residual() (trace, norm float64) {
 	return trace, min(math.Sqrt(square), slices.Max(sums), trace)
 }
 
-// upper returns L_upper ≥ ln p(y) (Eq. 7 of "Optimize to Generalize in Gaussian Processes", Eq. 6 of "The Rényi
-// Gaussian Process") for 0 ≤ α ≤ 1. τ is any upper bound of R's largest eigenvalue; the papers take tr R:
+// upper returns L_upper ≥ ln p(y) (Eq. 7 of "Optimize to Generalize in Gaussian Processes", Eq. 6
+// of "The Rényi Gaussian Process") for 0 ≤ α ≤ 1. τ is any upper bound of R's largest eigenvalue;
+// the papers take tr R:
 //
 //	L_upper = −½(N ln 2π + ln|Ξ| + rᵀ(Ξ + ατI)⁻¹r)
 //
@@ -127,8 +131,9 @@ func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
 	return -0.5 * (float64(n)*math.Log(2*math.Pi) + logDet + quad), nil
 }
 
-// jensen returns L_Jensen at q(U) for t = 1−α, or its limit L_VI for t = 0 ("Optimize to Generalize in Gaussian
-// Processes", Sect. 4.1). With S = sI + tR = sA, V = L⁻¹K_ZX and q(ν) = N(μ, B⁻¹), this is
+// jensen returns L_Jensen at q(U) for t = 1−α, or its limit L_VI for t = 0 ("Optimize to Generalize
+// in Gaussian Processes", Sect. 4.1). With S = sI + tR = sA, V = L⁻¹K_ZX and q(ν) = N(μ, B⁻¹), this
+// is
 //
 //	(1/t) E_q ln p_α(y|U) = −½[N ln 2πs + (1/t) ln|A| + (r−Vᵀμ)ᵀS⁻¹(r−Vᵀμ) + tr(S⁻¹VᵀB⁻¹V)]
 //
@@ -159,13 +164,14 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - divergence.Sparse(q.cholB, inv, q.mu), nil
 }
 
-// renyi returns L_α at q(ν) = N(μ, B⁻¹) for t = 1−α in [0, 1] (Eq. 4 of "Optimize to Generalize in Gaussian
-// Processes"). B = I + VVᵀ/s and μ come from variational inference:
+// renyi returns L_α at q(ν) = N(μ, B⁻¹) for t = 1−α in [0, 1] (Eq. 4 of "Optimize to Generalize in
+// Gaussian Processes"). B = I + VVᵀ/s and μ come from variational inference:
 //
 //	(1/t) ln ∫ p_α(y|ν) q(ν)^α p(ν)^t dν
 //
-// The integrand is Gaussian. With Δ = VS⁻¹Vᵀ − VVᵀ/s, its exponent has the curvature Λ = B + tΔ and its optimum at μ +
-// td, d = Λ⁻¹(VS⁻¹r − Bμ − Δμ). In terms of d, the division by t loses no digits:
+// The integrand is Gaussian. With Δ = VS⁻¹Vᵀ − VVᵀ/s, its exponent has the curvature Λ = B + tΔ and
+// its optimum at μ + td, d = Λ⁻¹(VS⁻¹r − Bμ − Δμ).
+// In terms of d, the division by t loses no digits:
 //
 //	L_α(q) = −½[N ln 2πs + (1/t) ln|A| + ln|B| + (1/t) ln|I + tB⁻¹Δ|
 //	            + (r−Vᵀν)ᵀS⁻¹(r−Vᵀν) + νᵀν + αt dᵀBd],  ν = μ + td
@@ -231,9 +237,9 @@ func lowerOf(l matrix.Dense) matrix.Dense {
 	return c
 }
 
-// Bounds returns a lower and an upper bound of the log evidence at x, in O(NM²) time: L_VI, and L_upper at α = 1
-// (Titsias, "Variational inference for Gaussian and determinantal point processes", 2014). With c = s + tr R, A =
-// VVᵀ/s, b = Vr/s:
+// Bounds returns a lower and an upper bound of the log evidence at x, in O(NM²) time:
+// L_VI, and L_upper at α = 1 (Titsias, "Variational inference for Gaussian and determinantal point
+// processes", 2014). With c = s + tr R, A = VVᵀ/s, b = Vr/s:
 //
 //	L_VI = −F_VFE,  L_upper = −½(N ln 2π + N ln s + ln|I + A| + [rᵀr − (s²/c) bᵀ(I + (s/c)A)⁻¹b]/c)
 func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {

@@ -13,42 +13,44 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Sparse is an objective of K_ZZ, K_ZX and diag K_XX in the parametrisation of Reeb et al. 2018, Eq. 11, with a prior
-// mean added. With D = αλ + s,
+// Sparse is an objective of K_ZZ, K_ZX and diag K_XX in the parametrisation of Reeb et al. 2018,
+// Eq. 11, with a prior mean added. With D = αλ + s,
 //
 //	B = I + V D⁻¹Vᵀ = L_B L_Bᵀ,  b = V D⁻¹r,  μ = B⁻¹b,  V = L⁻¹K_ZX,  λ = diag(K_XX − VᵀV).
 //
-// Every such objective is a function of B, b and sums over rows of terms in D_i, λ_i and r_i. One engine that streams
-// the rows (SparseProblem) therefore serves them all. An objective gives its value, and the adjoints of B, b, D_i, λ_i
-// and r_i.
+// Every such objective is a function of B, b and sums over rows of terms in D_i, λ_i and r_i.
+// One engine that streams the rows (SparseProblem) therefore serves them all.
+// An objective gives its value, and the adjoints of B, b, D_i, λ_i and r_i.
 type Sparse interface {
 	// alpha returns α in D = αλ + s: 0 for VFE and DTC, 1 for FITC, a number between for power EP.
 	alpha() float64
-	// evaluate returns the value and, unless seeds is nil, fills seeds. It may call e.predict to get the predictions at
-	// the training rows.
+	// evaluate returns the value and, unless seeds is nil, fills seeds.
+	// It may call e.predict to get the predictions at the training rows.
 	evaluate(e *sparseEngine, seeds *sparseSeeds) (float64, error)
 }
 
-// SparseProblem is a sparse objective for given rows, kernel and mean function. It is a function of [θ, β, ln σ_n², Z
-// row by row, α if LearnAlpha] with a gradient. An evaluation takes O(NM²) time. It takes O(M² + block·M) memory, a few
-// numbers a row, and N·M more numbers if Keep allows.
+// SparseProblem is a sparse objective for given rows, kernel and mean function.
+// It is a function of [θ, β, ln σ_n², Z row by row, α if LearnAlpha] with a gradient.
+// An evaluation takes O(NM²) time. It takes O(M² + block·M) memory, a few numbers a row, and N·M
+// more numbers if Keep allows.
 type SparseProblem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
 	Rows      Rows
 	M         int // number of inducing inputs
 	Objective Sparse
-	Keep      int64 // V is kept between passes if it takes at most this many bytes; a larger V is computed again
+	// V is kept between passes if it takes at most this many bytes; a larger V is computed again
+	Keep int64
 
-	// Ranks, unless nil, evaluate the objective of all rows together. Each rank has its own Rows. Sums over rows are
-	// summed over ranks, and every rank does the rest of the work.
+	// Ranks, unless nil, evaluate the objective of all rows together. Each rank has its own Rows.
+	// Sums over rows are summed over ranks, and every rank does the rest of the work.
 	Ranks ranks.Ranks
 
 	// MinJitter is added to the diagonal of K_ZZ even if K_ZZ can be factored as it is.
 	MinJitter float64
 
-	// LearnAlpha makes α in D = αλ + s the last parameter, in [0, 1], instead of the objective's own α. It is meant for
-	// SparsePAC.
+	// LearnAlpha makes α in D = αλ + s the last parameter, in [0, 1], instead of the objective's
+	// own α. It is meant for SparsePAC.
 	LearnAlpha bool
 
 	Jitter float64 // added to K_ZZ by the last evaluation
@@ -77,7 +79,8 @@ func (p *SparseProblem) Alpha(x []float64) float64 {
 	return p.Objective.alpha()
 }
 
-// Split cuts a parameter vector, or a gradient, into the parts for θ, β, ln σ_n² and Z. It leaves out a learnt α.
+// Split cuts a parameter vector, or a gradient, into the parts for θ, β, ln σ_n² and Z.
+// It leaves out a learnt α.
 func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
 	return split(p.Kernel, p.Mean, p.Rows, p.M, x)
 }
@@ -178,8 +181,9 @@ func (p *SparseProblem) BatchRows() int {
 	return n
 }
 
-// EvaluateBatch returns N/|rows| times what Evaluate returns on the rows with the given numbers. Neither the energies
-// nor the bounds are sums over rows, so the estimate is biased. It serves for training, and is never a certificate.
+// EvaluateBatch returns N/|rows| times what Evaluate returns on the rows with the given numbers.
+// Neither the energies nor the bounds are sums over rows, so the estimate is biased.
+// It serves for training, and is never a certificate.
 func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("the batch has no rows")
@@ -224,8 +228,8 @@ func (p *SparseProblem) Names() []string {
 	return names
 }
 
-// Posterior returns the sparse posterior (Reeb et al. 2018, Eqs. 9, 11) at x. It takes the given α, not the
-// objective's.
+// Posterior returns the sparse posterior (Reeb et al. 2018, Eqs. 9, 11) at x.
+// It takes the given α, not the objective's.
 func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Posterior, error) {
 	e, err := p.begin(x, alpha)
 	if err != nil {

@@ -6,13 +6,14 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// SparsePAC is a training objective: a PAC-Bayes bound on the risk of the sparse posterior (Reeb et al. 2018, Eqs.
+// SparsePAC is a training objective: a PAC-Bayes bound on the risk of the sparse posterior (Reeb et
+// al. 2018, Eqs.
 // 9–11):
 //
 //	m̂_i = m(x_i) + V_iᵀμ,  σ̂²_i = λ_i + ‖L_B⁻¹V_i‖²,  KL = ½[tr B⁻¹ + μᵀμ − M + ln|B|]  (10)
 //
-// With the adjoints g, h, κ of m̂, σ̂², KL, the other adjoints are μ̄ = Vg + κμ, b̄ = B⁻¹μ̄ and B̄ = −sym(b̄μᵀ) +
-// (κ/2)(B⁻¹ − B⁻²) − B⁻¹(V diag(h) Vᵀ)B⁻¹.
+// With the adjoints g, h, κ of m̂, σ̂², KL, the other adjoints are μ̄ = Vg + κμ, b̄ = B⁻¹μ̄ and B̄
+// = −sym(b̄μᵀ) + (κ/2)(B⁻¹ − B⁻²) − B⁻¹(V diag(h) Vᵀ)B⁻¹.
 //
 // As with PAC, the value at hyperparameters off the grid is no certificate.
 type SparsePAC struct {
@@ -20,7 +21,8 @@ type SparsePAC struct {
 	Loss    pacbayes.Loss
 	Bound   pacbayes.Inequality
 	Penalty float64
-	Scale   []float64 // |raw target| of each row, in the scaled units of y, for relative losses; else nil
+	// |raw target| of each row, in the scaled units of y, for relative losses; else nil
+	Scale []float64
 }
 
 func (p *SparsePAC) alpha() float64 { return p.Alpha }
@@ -57,7 +59,8 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	copy(s.b, s.predictions.gStat)
 	linalg.Axpy(kappa, e.mu, s.b)
 	linalg.CholeskySolve(e.lb, s.b)
-	// B̄ needs B⁻¹ on both sides of two terms, since (κ/2)(B⁻¹ − B⁻²) = (κ/2) B⁻¹ A B⁻¹. middle is the sum of both.
+	// B̄ needs B⁻¹ on both sides of two terms, since (κ/2)(B⁻¹ − B⁻²) = (κ/2) B⁻¹ A B⁻¹.
+	// middle is the sum of both.
 	middle := linalg.Borrow(e.m, e.m)
 	right := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(middle, right)

@@ -7,20 +7,24 @@ import (
 // StudentName is the name in model files of Student's t noise with StudentNu degrees of freedom.
 const StudentName = "student"
 
-// StudentNu is ν of Student's t noise. Tails of ν = 4 are heavy enough for gross errors, and y has a variance.
+// StudentNu is ν of Student's t noise. Tails of ν = 4 are heavy enough for gross errors, and y has
+// a variance.
 const StudentNu = 4
 
-// Student is Student's t noise, y = f + √s T with StudentNu degrees of freedom. It is a mixture of Gaussian noises,
+// Student is Student's t noise, y = f + √s T with StudentNu degrees of freedom.
+// It is a mixture of Gaussian noises,
 //
 //	p(y|f) = ∫ N(y; f, s/w) Gamma(w; ν/2, ν/2) dw,  p(y) = ∫ N(y; μ, v + s/w) Gamma(w; ν/2, ν/2) dw
 //
-// for f of N(μ, v). Training bounds the evidence from below by q(f) q(w) (Tipping & Lawrence 2005, Eqs. 8–14): with
+// for f of N(μ, v). Training bounds the evidence from below by q(f) q(w) (Tipping & Lawrence 2005,
+// Eqs. 8–14): with
 //
 //	⟨w_i⟩ = (ν+1) / (ν + E[(y_i−f_i)²]/s),  a_i = 1/⟨w_i⟩,  D = s diag(a)
 //
-// the bound is ln N(y; m, K + D) + ½ Σ ln a_i + Σ {½⟨ln w_i⟩ − KL(q(w_i)‖p(w_i))}. For given q(w), only the first term
-// depends on θ and s, and it is the evidence of Gaussian noise whose variance is s a_i in row i. So training alternates
-// between this evidence and Factors, and the bound never falls.
+// the bound is ln N(y; m, K + D) + ½ Σ ln a_i + Σ {½⟨ln w_i⟩ − KL(q(w_i)‖p(w_i))}.
+// For given q(w), only the first term depends on θ and s, and it is the evidence of Gaussian noise
+// whose variance is s a_i in row i. So training alternates between this evidence and Factors, and
+// the bound never falls.
 type Student struct{}
 
 var _ Likelihood = Student{}
@@ -37,8 +41,8 @@ func (Student) Factors(y, mean, variance []float64, s float64) []float64 {
 	return a
 }
 
-// mixed holds the nodes of the trapezoidal rule over ln w, which converges like e^(−π²/h) for steps h. The first node
-// is so low that a y of e^35 noise standard deviations still has a density.
+// mixed holds the nodes of the trapezoidal rule over ln w, which converges like e^(−π²/h) for steps
+// h. The first node is so low that a y of e^35 noise standard deviations still has a density.
 type mixed struct{ logWeight, weight, perW []float64 }
 
 var studentMixture = func() (m mixed) {

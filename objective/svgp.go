@@ -8,14 +8,15 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// SVGP is the uncollapsed variational energy, −ELBO, for any q and a likelihood with noise s (Hensman, Fusi, Lawrence
-// 2013; Hensman, Matthews, Ghahramani 2015):
+// SVGP is the uncollapsed variational energy, −ELBO, for any q and a likelihood with noise s
+// (Hensman, Fusi, Lawrence 2013; Hensman, Matthews, Ghahramani 2015):
 //
 //	F = −Σ_i E_{f ~ N(m̂_i, σ̂²_i)} ln p(y_i|f) + KL(Q‖P)
 //
-// For Gaussian noise, the minimum of F over q is the VFE energy, and the minimiser is the posterior of Reeb et al.
-// 2018, Eq. 11, with α = 0. The first part of F is a sum over rows. So N/|batch| times the sum over a random batch,
-// plus KL, is an unbiased estimate of F.
+// For Gaussian noise, the minimum of F over q is the VFE energy, and the minimiser is the posterior
+// of Reeb et al.
+// 2018, Eq. 11, with α = 0. The first part of F is a sum over rows.
+// So N/|batch| times the sum over a random batch, plus KL, is an unbiased estimate of F.
 type SVGP struct {
 	Noise pacbayes.Expectation // expectation of −ln p(y|f); nil means GaussianNoise
 }
@@ -27,7 +28,8 @@ func (f *SVGP) expectation() pacbayes.Expectation {
 	return f.Noise
 }
 
-// Conjugate reports whether the noise is Gaussian. If so, the optimal q for the other parameters has a closed form.
+// Conjugate reports whether the noise is Gaussian.
+// If so, the optimal q for the other parameters has a closed form.
 func (f *SVGP) Conjugate() bool {
 	_, ok := f.expectation().(GaussianNoise)
 	return ok
@@ -42,8 +44,8 @@ func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g
 	return value + kl, 1, noiseBar, err
 }
 
-// GaussianNoise is Gaussian noise with variance s. It is the expectation of −ln N(y; f, s) over f ~ N(m, v): ½ ln(2πs)
-// + ((y−m)² + v)/(2s).
+// GaussianNoise is Gaussian noise with variance s. It is the expectation of −ln N(y;
+// f, s) over f ~ N(m, v): ½ ln(2πs) + ((y−m)² + v)/(2s).
 type GaussianNoise struct{}
 
 var _ pacbayes.Expectation = GaussianNoise{}
@@ -74,15 +76,17 @@ func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.De
 	return weight * (n*math.Log(2*math.Pi*s)/2 + square/(2*s)), weight * (n/(2*s) - square/(2*s*s)), err
 }
 
-// step moves q by a natural-gradient step of size ρ (Hoffman, Blei, Wang, Paisley 2013; Salimbeni, Eleftheriadis,
-// Hensman 2018). It moves the natural parameters of q = N(ν, S'), S'⁻¹ν and −½S'⁻¹, by the share ρ of the way to their
-// optimum. This optimum is for the given rows, each counted weight times:
+// step moves q by a natural-gradient step of size ρ (Hoffman, Blei, Wang, Paisley 2013;
+// Salimbeni, Eleftheriadis, Hensman 2018). It moves the natural parameters of q = N(ν, S'), S'⁻¹ν
+// and −½S'⁻¹, by the share ρ of the way to their optimum.
+// This optimum is for the given rows, each counted weight times:
 //
 //	S'⁻¹ ← (1−ρ)S'⁻¹ + ρ(I + (weight/s) Σ V_iV_iᵀ),  S'⁻¹ν ← (1−ρ)S'⁻¹ν + ρ (weight/s) Σ V_i r_i
 //
-// The formulas are for Gaussian noise. For other noise 2h_i replaces weight/s, and 2h_i V_iᵀν − g_i replaces (weight/s)
-// r_i. Here g and h are the derivatives with respect to m̂_i and σ̂²_i at the present q (Salimbeni et al., Sect. 2). If
-// −ln p is concave, h_i counts as 0, so that S' stays positive definite.
+// The formulas are for Gaussian noise. For other noise 2h_i replaces weight/s, and 2h_i V_iᵀν − g_i
+// replaces (weight/s) r_i. Here g and h are the derivatives with respect to m̂_i and σ̂²_i at the
+// present q (Salimbeni et al., Sect. 2). If −ln p is concave, h_i counts as 0, so that S' stays
+// positive definite.
 func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error {
 	e.a.Zero()
 	clear(e.b)
@@ -121,7 +125,8 @@ func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 	return nil
 }
 
-// natural adds weight·Σ 2h_i V_iV_iᵀ to e.a and weight·Σ (2h_i V_iᵀν − g_i)V_i to e.b, summed over this rank's rows.
+// natural adds weight·Σ 2h_i V_iV_iᵀ to e.a and weight·Σ (2h_i V_iᵀν − g_i)V_i to e.b, summed over
+// this rank's rows.
 func (f *SVGP) natural(e *sparseEngine, lq matrix.Dense, weight float64) error {
 	if err := e.pass(func(int, int, matrix.Dense) {}); err != nil {
 		return err

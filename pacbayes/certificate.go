@@ -8,49 +8,62 @@ import (
 	"slices"
 )
 
-// Certificate is a bound on the risk of a Gaussian-process posterior Q, with all that is needed to recompute it. With
-// probability at least 1−Delta over the certified rows, all its statements hold together (Reeb et al. 2018, Theorem
-// 1, Eq. 5, Sect. 2.1). On a further row from the same source, a random function f ~ Q has an expected loss of at most
-// Bound. The mean of Q, which predict returns, has an expected loss of at most MeanBound. A promise holds too. On the
-// route direct, Bound is about the mean, and all of δ went to it.
+// Certificate is a bound on the risk of a Gaussian-process posterior Q, with all that is needed to
+// recompute it. With probability at least 1−Delta over the certified rows, all its statements hold
+// together (Reeb et al. 2018, Theorem 1, Eq. 5, Sect. 2.1).
+// On a further row from the same source, a random function f ~ Q has an expected loss of at most
+// Bound. The mean of Q, which predict returns, has an expected loss of at most MeanBound.
+// A promise holds too. On the route direct, Bound is about the mean, and all of δ went to it.
 type Certificate struct {
-	Bound          float64 `json:"bound"`            // on the Gibbs risk R(Q)
-	BoundSqrt      float64 `json:"bound_sqrt"`       // the looser B_Pin, by Pinsker; may exceed 1
-	EmpiricalRisk  float64 `json:"empirical_risk"`   // R_S(Q) on the certified rows
-	KL             float64 `json:"kl"`               // KL(Q‖P), nats
-	GridPenalty    float64 `json:"grid_penalty"`     // ln(1/p_θ), nats
-	ChoicesPenalty float64 `json:"choices_penalty"`  // ln of the number of choices and parts of δ, nats
+	Bound         float64 `json:"bound"`          // on the Gibbs risk R(Q)
+	BoundSqrt     float64 `json:"bound_sqrt"`     // the looser B_Pin, by Pinsker; may exceed 1
+	EmpiricalRisk float64 `json:"empirical_risk"` // R_S(Q) on the certified rows
+	KL            float64 `json:"kl"`             // KL(Q‖P), nats
+	GridPenalty   float64 `json:"grid_penalty"`   // ln(1/p_θ), nats
+	// ln of the number of choices and parts of δ, nats
+	ChoicesPenalty float64 `json:"choices_penalty"`
 	Delta          float64 `json:"delta"`            // δ; the confidence is 1−δ
 	Rows           int     `json:"rows"`             // certified rows; N, unless groups are counted
 	Group          string  `json:"group,omitempty"`  // the column that groups the rows
 	Groups         int     `json:"groups,omitempty"` // certified groups; N if groups are counted
 	Loss           Kind    `json:"loss"`             // name of the loss
 	// ε in standard deviations of the target; for relative losses without a unit
-	Epsilon      float64    `json:"epsilon"`
-	EpsilonAbove float64    `json:"epsilon_above,omitempty"` // asymmetric loss: the tolerance above
-	EpsilonRaw   float64    `json:"epsilon_raw"`             // ε in the target's units
-	MeanBound    float64    `json:"mean_bound"`              // bound on the risk of the posterior mean
-	Prior        string     `json:"prior"`                   // grid or informed
-	PriorRows    int        `json:"prior_rows"`              // number of prior rows
-	Scaling      string     `json:"scaling"`                 // prior-rows, declared or all-rows
-	Inequality   Inequality `json:"family,omitempty"`        // the inequality, unless it is kl
-	Route        Route      `json:"route,omitempty"`         // way to MeanBound, unless it is twice Bound
-	Promise      *Promise   `json:"promise,omitempty"`       // if a promise was asked for
-	Curve        *Curve     `json:"curve,omitempty"`         // if bounds at every width were asked for
-	Slices       []Slice    `json:"slices,omitempty"`        // if kinds of rows were asked for
-	Repeats      int        `json:"repeats,omitempty"`       // rows the model was made from that equal another row
-	NearCopies   int        `json:"near_copies,omitempty"`   // near copies among the first 1,000 certified rows
-	Limits       int        `json:"limits,omitempty"`        // certified rows whose targets are known as limits alone
-	Declaration  string     `json:"declaration,omitempty"`   // SHA-256 of the text that declared everything beforehand
-	Valid        bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
-	Label        string     `json:"label"`                   // what the number may be called
-	Conditions   []string   `json:"conditions"`              // what must be true for the guarantee to hold
+	Epsilon      float64 `json:"epsilon"`
+	EpsilonAbove float64 `json:"epsilon_above,omitempty"` // asymmetric loss: the tolerance above
+	EpsilonRaw   float64 `json:"epsilon_raw"`             // ε in the target's units
+	// bound on the risk of the posterior mean
+	MeanBound  float64    `json:"mean_bound"`
+	Prior      string     `json:"prior"`            // grid or informed
+	PriorRows  int        `json:"prior_rows"`       // number of prior rows
+	Scaling    string     `json:"scaling"`          // prior-rows, declared or all-rows
+	Inequality Inequality `json:"family,omitempty"` // the inequality, unless it is kl
+	// way to MeanBound, unless it is twice Bound
+	Route   Route    `json:"route,omitempty"`
+	Promise *Promise `json:"promise,omitempty"` // if a promise was asked for
+	// if bounds at every width were asked for
+	Curve  *Curve  `json:"curve,omitempty"`
+	Slices []Slice `json:"slices,omitempty"` // if kinds of rows were asked for
+	// rows the model was made from that equal another row
+	Repeats int `json:"repeats,omitempty"`
+	// near copies among the first 1,000 certified rows
+	NearCopies int `json:"near_copies,omitempty"`
+	// certified rows whose targets are known as limits alone
+	Limits int `json:"limits,omitempty"`
+	// SHA-256 of the text that declared everything beforehand
+	Declaration string `json:"declaration,omitempty"`
+	// false: a heuristic number, not a guarantee
+	Valid bool   `json:"valid"`
+	Label string `json:"label"` // what the number may be called
+	// what must be true for the guarantee to hold
+	Conditions []string `json:"conditions"`
 }
 
-// Certify computes the certificate of a posterior Q. s holds Q's predictions, in the units of y, on all N certified
-// rows or on this rank's part of them. kl is KL(Q‖P). For relative losses s.Scale holds |y_raw| in the units of y. Q
-// and P must have the same parameters, which lie on the grid. Certify returns ErrTooFewRows if there are fewer than
-// MinRows units, and an error if a number isn't finite.
+// Certify computes the certificate of a posterior Q.
+// s holds Q's predictions, in the units of y, on all N certified rows or on this rank's part of
+// them. kl is KL(Q‖P). For relative losses s.Scale holds |y_raw| in the units of y.
+// Q and P must have the same parameters, which lie on the grid.
+// Certify returns ErrTooFewRows if there are fewer than MinRows units, and an error if a number
+// isn't finite.
 func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 	n := s.units()
 	if err := t.Check(); err != nil {
@@ -104,10 +117,12 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 	if err := t.bounds(c, s); err != nil {
 		return nil, err
 	}
-	if math.IsNaN(c.Bound + c.MeanBound + c.EmpiricalRisk) { // a registered loss gave another value the second time
+	// a registered loss gave another value the second time
+	if math.IsNaN(c.Bound + c.MeanBound + c.EmpiricalRisk) {
 		return nil, fmt.Errorf("%w: the bound by the loss %s isn't a number: no certificate", ErrLoss, t.Loss.Kind)
 	}
-	if t.Promise > 0 && (!t.OtherEpsilon || t.Curve) { // the promise stands, but isn't about another ε
+	// the promise stands, but isn't about another ε
+	if t.Promise > 0 && (!t.OtherEpsilon || t.Curve) {
 		if c.Promise, err = t.promise(s, kl, c.Curve); err != nil {
 			return nil, err
 		}
@@ -155,8 +170,8 @@ func (t Terms) stated() *Certificate {
 	return c
 }
 
-// Reword sets the label, the conditions and the counts of copies in c, which follow from the terms. It returns the
-// first thing in the rest of c that contradicts the terms, or "".
+// Reword sets the label, the conditions and the counts of copies in c, which follow from the terms.
+// It returns the first thing in the rest of c that contradicts the terms, or "".
 func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
 	c.Label = s.Label
@@ -261,9 +276,10 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 // Equal says whether Difference finds no difference between two certificates.
 func (c *Certificate) Equal(d *Certificate) bool { return d != nil && c.Difference(d) == "" }
 
-// Difference names the first thing that differs between two certificates, or returns "". Computed numbers may differ by
-// 1e-6, or by this share of a number above 1. Difference ignores conditions, which follow from the terms, repeats,
-// which follow from the rows' hashes, and near copies, which old certificates don't count.
+// Difference names the first thing that differs between two certificates, or returns "".
+// Computed numbers may differ by 1e-6, or by this share of a number above 1.
+// Difference ignores conditions, which follow from the terms, repeats, which follow from the rows'
+// hashes, and near copies, which old certificates don't count.
 func (c *Certificate) Difference(d *Certificate) string {
 	type number struct {
 		name string
@@ -311,10 +327,11 @@ func (c *Certificate) Difference(d *Certificate) string {
 	return ""
 }
 
-// HoldOut returns the mean loss on the certified rows of a predictor that was fixed before these rows were seen, and a
-// bound on its expected loss on further rows. The bound follows the rules of the terms' own certificate, at its ε and
-// with the part of δ that its bound on the mean has. The bound holds by itself, not together with the certificate. If
-// the certificate has a curve, the bound is about the declared ε alone.
+// HoldOut returns the mean loss on the certified rows of a predictor that was fixed before these
+// rows were seen, and a bound on its expected loss on further rows.
+// The bound follows the rules of the terms' own certificate, at its ε and with the part of δ that
+// its bound on the mean has. The bound holds by itself, not together with the certificate.
+// If the certificate has a curve, the bound is about the declared ε alone.
 func (t Terms) HoldOut(s Sample) (risk, bound float64, err error) {
 	t = t.alone()
 	c := &Certificate{ChoicesPenalty: math.Log(t.statements())}

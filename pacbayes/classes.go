@@ -15,31 +15,37 @@ import (
 
 // What a certificate of labels may state about further rows.
 const (
-	ErrorRate       = "error"       // the share of wrong labels
-	EachClass       = "classes"     // for each class, the share of wrong labels among rows of this class
-	EachPrediction  = "predicted"   // for each class, the share of wrong labels among rows with this label
-	Brier           = "brier"       // half the squared distance of the probabilities from the true label, from 0 to 1
-	LogLoss         = "log-loss"    // −ln of the true class's probability, if probabilities below 0.001 count as 0.001
+	ErrorRate = "error" // the share of wrong labels
+	// for each class, the share of wrong labels among rows of this class
+	EachClass = "classes"
+	// for each class, the share of wrong labels among rows with this label
+	EachPrediction = "predicted"
+	// half the squared distance of the probabilities from the true label, from 0 to 1
+	Brier = "brier"
+	// −ln of the true class's probability, if probabilities below 0.001 count as 0.001
+	LogLoss         = "log-loss"
 	CalibrationBias = "calibration" // the expected calibration error, in ten bins
 	MeanCost        = "costs"       // the mean of a declared cost of truth and label
 	EachSlice       = "slices"      // for each kind of rows, the share of wrong labels
-	topPrefix       = "top-"        // top-K: the share of rows whose class isn't among the K most probable
+	// top-K: the share of rows whose class isn't among the K most probable
+	topPrefix = "top-"
 )
 
 // LeastProbability is the probability at which the log loss is clipped.
 const LeastProbability = 0.001
 
-// LabelTerms say what is certified about labels. They were chosen before the certified rows were seen.
+// LabelTerms say what is certified about labels.
+// They were chosen before the certified rows were seen.
 type LabelTerms struct {
 	Delta float64 `json:"delta"`
-	// Statements hold together, and each has an equal part of Delta, as have a threshold for AtMostWrong and a
-	// threshold for Recall.
+	// Statements hold together, and each has an equal part of Delta, as have a threshold for
+	// AtMostWrong and a threshold for Recall.
 	Statements  []string `json:"statements,omitempty"`
 	AtMostWrong float64  `json:"at_most_wrong,omitempty"` // 0: all rows are answered
 	Recall      float64  `json:"recall,omitempty"`        // 0: no class is to be detected
 	Positive    string   `json:"positive,omitempty"`      // the class to be detected
-	// Rules is the version of the rules of betting bounds, as in Terms. By rules 2 the number of rows, or of groups,
-	// decides what gamblers stake. Older files have 0.
+	// Rules is the version of the rules of betting bounds, as in Terms.
+	// By rules 2 the number of rows, or of groups, decides what gamblers stake. Older files have 0.
 	Rules int `json:"rules,omitempty"`
 }
 
@@ -53,38 +59,43 @@ func (t LabelTerms) NewestRules(grouped bool) int {
 	return 0
 }
 
-// Labelled holds true and predicted labels of certified rows. Classes are numbered by their places in Classes.
+// Labelled holds true and predicted labels of certified rows.
+// Classes are numbered by their places in Classes.
 type Labelled struct {
 	Classes          []string
 	Truth, Predicted []int
-	Score            []float64   // the surer the label, the larger; nil if no statement needs it
-	Detected         []float64   // the surer that the row is of the class Positive, the larger; may be nil
-	Probabilities    [][]float64 // by row and class; may be nil
-	Costs            [][]float64 // cost of truth and label, not negative; may be nil
-	Slices           []Slice     // By, Name and In
-	Group            []int       // as in Sample
-	Groups           int
+	Score            []float64 // the surer the label, the larger; nil if no statement needs it
+	// the surer that the row is of the class Positive, the larger; may be nil
+	Detected      []float64
+	Probabilities [][]float64 // by row and class; may be nil
+	Costs         [][]float64 // cost of truth and label, not negative; may be nil
+	Slices        []Slice     // By, Name and In
+	Group         []int       // as in Sample
+	Groups        int
 
-	stored *Labels // the certificate that these rows have the counts of (see Again); nil: the rows are known
-	rules  int     // of the terms by which they are certified
+	// the certificate that these rows have the counts of (see Again); nil: the rows are known
+	stored *Labels
+	rules  int // of the terms by which they are certified
 }
 
-// Labels is a certificate of labels that were predicted before the certified rows were seen. All its statements hold
-// together with probability 1−Delta.
+// Labels is a certificate of labels that were predicted before the certified rows were seen.
+// All its statements hold together with probability 1−Delta.
 type Labels struct {
-	Rows       int              `json:"rows"`
-	Groups     int              `json:"groups,omitempty"`
-	Delta      float64          `json:"delta"`
-	Classes    []string         `json:"classes"`
-	Confusion  [][]int          `json:"confusion"` // certified rows by class, and by predicted class within
+	Rows    int      `json:"rows"`
+	Groups  int      `json:"groups,omitempty"`
+	Delta   float64  `json:"delta"`
+	Classes []string `json:"classes"`
+	// certified rows by class, and by predicted class within
+	Confusion  [][]int          `json:"confusion"`
 	Statements []LabelStatement `json:"statements,omitempty"`
-	Bins       []LabelBin       `json:"bins,omitempty"`   // of the calibration
-	Copies     int              `json:"copies,omitempty"` // certified rows that equal an earlier row in every cell
-	Selective  *Selective       `json:"selective,omitempty"`
-	Detection  *Detection       `json:"detection,omitempty"`
-	Valid      bool             `json:"valid"`
-	Label      string           `json:"label"`
-	Conditions []string         `json:"conditions"`
+	Bins       []LabelBin       `json:"bins,omitempty"` // of the calibration
+	// certified rows that equal an earlier row in every cell
+	Copies     int        `json:"copies,omitempty"`
+	Selective  *Selective `json:"selective,omitempty"`
+	Detection  *Detection `json:"detection,omitempty"`
+	Valid      bool       `json:"valid"`
+	Label      string     `json:"label"`
+	Conditions []string   `json:"conditions"`
 }
 
 // LabelStatement bounds a mean over further rows, of any kind or of the kind Of.
@@ -101,7 +112,8 @@ type LabelStatement struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// LabelBin is a bin of the predicted class's probability, for the calibration. Bin i of ten starts at i/10.
+// LabelBin is a bin of the predicted class's probability, for the calibration.
+// Bin i of ten starts at i/10.
 type LabelBin struct {
 	Rows       int     `json:"rows"`
 	Confidence float64 `json:"confidence"` // mean probability of the predicted class
@@ -156,7 +168,8 @@ func (t LabelTerms) parts() int {
 	return parts
 }
 
-// Certify computes the certificate. It returns ErrTooFewRows if there are fewer than MinRows rows, or groups.
+// Certify computes the certificate. It returns ErrTooFewRows if there are fewer than MinRows rows,
+// or groups.
 func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -193,7 +206,8 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 	return c, nil
 }
 
-// Confusion counts rows by class, and by predicted class within. It takes the places of the rows' classes.
+// Confusion counts rows by class, and by predicted class within.
+// It takes the places of the rows' classes.
 func Confusion(classes int, truth, predicted []int) [][]int {
 	counts := lists.To(classes, func(int) []int { return make([]int, classes) })
 	for i, class := range truth {
@@ -302,8 +316,9 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	return []LabelStatement{st}, nil
 }
 
-// given returns a statement of the stored certificate with a mean, and perhaps a count of losses of 1, that rows alone
-// can tell. If no rows can have them, or their bound, it returns the nearest that rows can have.
+// given returns a statement of the stored certificate with a mean, and perhaps a count of losses of
+// 1, that rows alone can tell. If no rows can have them, or their bound, it returns the nearest
+// that rows can have.
 func (l Labelled) given(about string, delta, most float64, zeroOne bool) LabelStatement {
 	n := len(l.Truth)
 	st := LabelStatement{About: about, Delta: delta, Rows: l.sample(make([]float64, n)).units()}
@@ -314,7 +329,8 @@ func (l Labelled) given(about string, delta, most float64, zeroOne bool) LabelSt
 		if st.Wrong = len(lists.Where(n, func(i int) bool { return l.Predicted[i] != l.Truth[i] })); about != ErrorRate {
 			st.Wrong = min(max(was.Wrong, 0), n)
 		}
-		// The largest group has at most n−Groups+1 rows, so that a row has at least this share in the mean of groups.
+		// The largest group has at most n−Groups+1 rows, so that a row has at least this share in
+		// the mean of groups.
 		share := 1 / float64((n-st.Rows+1)*st.Rows)
 		low = share * float64(st.Wrong)
 		high = 1 - share*float64(n-st.Wrong)
@@ -346,9 +362,9 @@ func (l Labelled) brier(i int) (sum float64) {
 	return sum / 2
 }
 
-// stateKinds bounds the share of wrong labels among rows of each kind. Given which rows are of a kind, the number of
-// its wrong labels is binomial. How many rows each kind has is given, so that kinds of too few rows leave their δ to
-// others.
+// stateKinds bounds the share of wrong labels among rows of each kind.
+// Given which rows are of a kind, the number of its wrong labels is binomial. How many rows each
+// kind has is given, so that kinds of too few rows leave their δ to others.
 func stateKinds(about string, kinds []Slice, wrong func(i int) float64, delta float64) (all []LabelStatement) {
 	parts := len(lists.If(kinds, func(kind Slice) bool { return len(kind.In) >= MinRows }))
 	for _, kind := range kinds {
@@ -373,13 +389,15 @@ func stateKinds(about string, kinds []Slice, wrong func(i int) float64, delta fl
 // calibrationBins is the number of bins, of equal width, of the predicted class's probability.
 const calibrationBins = 10
 
-// calibration bounds the expected calibration error Σ_b |E[Z; b]|, where Z is 1 or 0 for a right or wrong label minus
-// the probability of the label, and E[Z; b] takes rows of bin b alone.
+// calibration bounds the expected calibration error Σ_b |E[Z;
+// b]|, where Z is 1 or 0 for a right or wrong label minus the probability of the label, and E[Z;
+// b] takes rows of bin b alone.
 //
-// Let σ_b be the sign of E[Z; b]. These signs are fixed, though unknown, and the error is E[σ_b Z]: the mean of one
-// number in [−1, 1] a row. So the bound of bettingBound on the mean of (1 + σ_b Z)/2 holds without a union bound, and
-// the largest such bound over all 2^10 signs is no smaller. A gambler's wealth is a product over bins, so that
-// krigo finds the signs of the least wealth from 20 products.
+// Let σ_b be the sign of E[Z; b]. These signs are fixed, though unknown, and the error is E[σ_b Z]:
+// the mean of one number in [−1, 1] a row. So the bound of bettingBound on the mean of (1 + σ_b
+// Z)/2 holds without a union bound, and the largest such bound over all 2^10 signs is no smaller.
+// A gambler's wealth is a product over bins, so that krigo finds the signs of the least wealth from
+// 20 products.
 func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
 	var z [calibrationBins][]float64
 	c.Bins = make([]LabelBin, calibrationBins)
@@ -414,7 +432,8 @@ func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
 	return []LabelStatement{st}
 }
 
-// leastWealth returns the logarithm of the gamblers' least wealth against the mean m, over all signs of the bins.
+// leastWealth returns the logarithm of the gamblers' least wealth against the mean m, over all
+// signs of the bins.
 func leastWealth(z [][]float64, m float64, c stakes) float64 {
 	if m >= 1 {
 		return math.Inf(1)

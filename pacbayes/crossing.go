@@ -6,18 +6,22 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// A curve bounds the misses of a fixed predictor at all widths w at once. Let k(w) of n rows miss by more than w, and
-// let b(k) be the ClopperPearson bound of level δ′ for k misses in n rows. The curve says P(|y − ŷ| > w) ≤ b(k(w)) for
-// all w. Take the share t = P(|y − ŷ| > w) at the error w of each of the n rows. These n shares are uniform order
-// statistics, or larger if there are ties. The curve fails only if, for some t, j of the shares are below t and t >
-// b(j). krigo computes the probability of this event instead of bounding it. This is the one-sided band of Berk and
-// Jones ("Goodness-of-fit test statistics that dominate the Kolmogorov statistics", Z. Wahrscheinlichkeitstheorie 47,
-// 1979), by the recursion of Moscovich and Nadler ("Fast calculation of boundary crossing probabilities for Poisson
-// processes", Stat. Probab. Lett. 123, 2017).
+// A curve bounds the misses of a fixed predictor at all widths w at once.
+// Let k(w) of n rows miss by more than w, and let b(k) be the ClopperPearson bound of level δ′ for
+// k misses in n rows. The curve says P(|y − ŷ| > w) ≤ b(k(w)) for all w.
+// Take the share t = P(|y − ŷ| > w) at the error w of each of the n rows.
+// These n shares are uniform order statistics, or larger if there are ties.
+// The curve fails only if, for some t, j of the shares are below t and t > b(j).
+// krigo computes the probability of this event instead of bounding it.
+// This is the one-sided band of Berk and Jones ("Goodness-of-fit test statistics that dominate the
+// Kolmogorov statistics", Z. Wahrscheinlichkeitstheorie 47, 1979), by the recursion of Moscovich
+// and Nadler ("Fast calculation of boundary crossing probabilities for Poisson processes", Stat.
+// Probab. Lett. 123, 2017).
 
-// curveMisses lists the numbers of misses, among n rows, at which a curve has a bound of its own. They are all numbers
-// up to 100, and then numbers in ratios of about 1.02, up to the share end of the rows. Between two listed numbers the
-// bound of the larger number holds. The list is short for any n.
+// curveMisses lists the numbers of misses, among n rows, at which a curve has a bound of its own.
+// They are all numbers up to 100, and then numbers in ratios of about 1.02, up to the share end of
+// the rows. Between two listed numbers the bound of the larger number holds.
+// The list is short for any n.
 func curveMisses(n int, end float64) (misses []int) {
 	for k := 0; k < n && float64(k) <= end*float64(n); k = max(k+1, k*51/50) {
 		misses = append(misses, k)
@@ -25,12 +29,15 @@ func curveMisses(n int, end float64) (misses []int) {
 	return misses
 }
 
-// crossing returns the probability that, for any i, misses[i] or fewer of n independent uniform variables lie below
-// bounds[i]. misses and bounds ascend, and bounds lie below 1. The result is rounded up.
+// crossing returns the probability that, for any i, misses[i] or fewer of n independent uniform
+// variables lie below bounds[i]. misses and bounds ascend, and bounds lie below 1.
+// The result is rounded up.
 //
-// If a Poisson process of rate n on [0, 1] has n points, the points are n independent uniform variables. p(m) is the
-// probability that the process has m points up to bounds[i], and had more than misses[j] points up to every earlier
-// bounds[j]. States and steps of tiny probability, such as 1e-20, are left out, which can only make the result larger.
+// If a Poisson process of rate n on [0, 1] has n points, the points are n independent uniform
+// variables. p(m) is the probability that the process has m points up to bounds[i], and had more
+// than misses[j] points up to every earlier bounds[j].
+// States and steps of tiny probability, such as 1e-20, are left out, which can only make the result
+// larger.
 func crossing(n int, misses []int, bounds []float64) float64 {
 	const spread = 10 // how many standard deviations of a Poisson variable are kept
 	rate := float64(n)
@@ -73,11 +80,13 @@ func (w walk) step(from int, steps []float64, least, most int) walk {
 	return walk{lo, next}
 }
 
-// crossingRounding is more than rounding takes off the probability not to cross. This probability takes some hundred
-// steps of sums of positive terms, and each step is accurate to 1e-15.
+// crossingRounding is more than rounding takes off the probability not to cross.
+// This probability takes some hundred steps of sums of positive terms, and each step is accurate to
+// 1e-15.
 const crossingRounding = 1e-11
 
-// poissonAt returns the probability of k under the Poisson law of this mean, in saddle-point form (Loader 2000).
+// poissonAt returns the probability of k under the Poisson law of this mean, in saddle-point form
+// (Loader 2000).
 func poissonAt(k int, mean float64) float64 {
 	switch {
 	case k < 0:
@@ -91,7 +100,8 @@ func poissonAt(k int, mean float64) float64 {
 	return math.Exp(-stirling(x)-klTerm(x, mean, mean-x)) / math.Sqrt(2*math.Pi*x)
 }
 
-// poisson lists the probabilities of from, from+1, … under a Poisson law, within spread standard deviations of mean.
+// poisson lists the probabilities of from, from+1, … under a Poisson law, within spread standard
+// deviations of mean.
 func poisson(mean, spread float64) (from int, p []float64) {
 	from = max(0, int(mean-spread*math.Sqrt(mean)-10))
 	most := int(mean + spread*math.Sqrt(mean) + 30)
@@ -107,16 +117,18 @@ func poisson(mean, spread float64) (from int, p []float64) {
 	return from, p
 }
 
-// curveLevel returns the largest level δ′, to a thousandth, at which all bounds of a curve of n rows hold together
-// with probability 1−δ. The curve goes up to the share end of misses. misses and bounds are its points.
+// curveLevel returns the largest level δ′, to a thousandth, at which all bounds of a curve of n
+// rows hold together with probability 1−δ. The curve goes up to the share end of misses.
+// misses and bounds are its points.
 func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds []float64) {
 	misses = curveMisses(n, end)
 	at := func(level float64) []float64 {
 		return lists.Of(misses, func(k int) float64 { return ClopperPearson(k, n, level) })
 	}
-	// Each bound fails with probability δ′, so all of them fail with at most len(misses) times δ′. From there
-	// each round raises the level by the factor that is left of δ. The bounds overlap more and more, so that the
-	// probability that they fail together grows less than in proportion.
+	// Each bound fails with probability δ′, so all of them fail with at most len(misses) times δ′.
+	// From there each round raises the level by the factor that is left of δ.
+	// The bounds overlap more and more, so that the probability that they fail together grows less
+	// than in proportion.
 	level = delta / float64(len(misses))
 	bounds = at(delta / float64(len(misses)))
 	for next := level; next > 0; {

@@ -10,18 +10,19 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// Curve bounds the share of further predictions that miss by more than a width, for all widths at once, with
-// probability 1−δ. Its predictor was fixed before the certified rows were seen. Everything that is read off a curve
-// holds, also at widths chosen afterwards.
+// Curve bounds the share of further predictions that miss by more than a width, for all widths at
+// once, with probability 1−δ. Its predictor was fixed before the certified rows were seen.
+// Everything that is read off a curve holds, also at widths chosen afterwards.
 type Curve struct {
-	Level  float64      `json:"level"` // δ′, the level of each ClopperPearson bound; all hold together at δ
+	// δ′, the level of each ClopperPearson bound; all hold together at δ
+	Level  float64      `json:"level"`
 	Points []CurvePoint `json:"points"`
 
 	MeanError MeanError `json:"mean_error"`
 }
 
-// CurvePoint says that at most the share Bound of further predictions miss by more than HalfWidth. The bound also holds
-// for larger widths, up to that of the next point.
+// CurvePoint says that at most the share Bound of further predictions miss by more than HalfWidth.
+// The bound also holds for larger widths, up to that of the next point.
 type CurvePoint struct {
 	HalfWidth    float64 `json:"half_width"`     // in the units of the loss's ε
 	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units, if the loss has a unit
@@ -29,9 +30,10 @@ type CurvePoint struct {
 	Bound        float64 `json:"bound"`
 }
 
-// MeanError bounds the mean of min(|y − ŷ|, Clip) over all predictions, and over the worst twentieth of the
-// predictions, in the curve's units. Clip is the curve's largest width, because nothing is known beyond the largest
-// error that was seen.
+// MeanError bounds the mean of min(|y − ŷ|, Clip) over all predictions, and over the worst
+// twentieth of the predictions, in the curve's units.
+// Clip is the curve's largest width, because nothing is known beyond the largest error that was
+// seen.
 type MeanError struct {
 	Clip  float64 `json:"clip"`
 	Bound float64 `json:"bound"`
@@ -41,13 +43,15 @@ type MeanError struct {
 // tailShare is the share of the worst predictions, for MeanError.Worst.
 const tailShare = 0.05
 
-// curveShare is the share of misses at which a curve ends. Nobody asks how wide a band must be for a third of the
-// predictions to miss. Bounds beyond this share would take a part of δ from the other bounds: at 150 rows δ′ is
-// δ/9.7, and it would be δ/26 without this end.
+// curveShare is the share of misses at which a curve ends.
+// Nobody asks how wide a band must be for a third of the predictions to miss.
+// Bounds beyond this share would take a part of δ from the other bounds:
+// at 150 rows δ′ is δ/9.7, and it would be δ/26 without this end.
 const curveShare = 0.3
 
-// curveEnd returns the largest share of misses at which a curve has a bound: curveShare, or 1 minus the promised share
-// if this is larger. By the rules of older model files it is 1.
+// curveEnd returns the largest share of misses at which a curve has a bound:
+// curveShare, or 1 minus the promised share if this is larger.
+// By the rules of older model files it is 1.
 func (t Terms) curveEnd() float64 {
 	switch {
 	case t.Rules == 0:
@@ -58,8 +62,8 @@ func (t Terms) curveEnd() float64 {
 	return curveShare
 }
 
-// curve computes bounds on how often the mean misses by more than a width, for many widths. Widths are in the units
-// that ε has for a loss that is 1 beyond ε.
+// curve computes bounds on how often the mean misses by more than a width, for many widths.
+// Widths are in the units that ε has for a loss that is 1 beyond ε.
 func (t Terms) curve(s Sample) (*Curve, error) {
 	level, misses, bounds := curveLevel(s.units(), t.Delta/t.share(), t.curveEnd())
 	c := &Curve{Level: level}
@@ -71,8 +75,9 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 	return t.HoldOutCurve(s, c)
 }
 
-// HoldOutCurve returns the curve of a predictor that was fixed before the rows of s were seen. It has the shares of own,
-// a curve of another predictor on the same rows, and other widths. Either curve holds by itself, not both together.
+// HoldOutCurve returns the curve of a predictor that was fixed before the rows of s were seen.
+// It has the shares of own, a curve of another predictor on the same rows, and other widths.
+// Either curve holds by itself, not both together.
 func (t Terms) HoldOutCurve(s Sample, own *Curve) (*Curve, error) {
 	errs := make([]float64, len(s.Y))
 	for i := range errs {
@@ -88,7 +93,8 @@ func (t Terms) HoldOutCurve(s Sample, own *Curve) (*Curve, error) {
 	c := &Curve{Level: own.Level}
 	raw := t.EpsilonRaw / t.Loss.Below
 	for i, p := range own.Points {
-		// Widths are a hair wider, so that an error that is computed again in other units lies within its width.
+		// Widths are a hair wider, so that an error that is computed again in other units lies
+		// within its width.
 		if w := widths[i] * (1 + 1e-12); !math.IsInf(w, 1) {
 			c.Points = append(c.Points, CurvePoint{w, w * raw, p.Misses, p.Bound})
 		}
@@ -97,8 +103,9 @@ func (t Terms) HoldOutCurve(s Sample, own *Curve) (*Curve, error) {
 	return c, nil
 }
 
-// largest returns, for each i, the (misses[i]+1)-th largest error over all ranks. It sorts errs, the errors of this
-// rank. It finds the result bit by bit from the highest bit: the largest number that more than misses[i] errors reach.
+// largest returns, for each i, the (misses[i]+1)-th largest error over all ranks.
+// It sorts errs, the errors of this rank. It finds the result bit by bit from the highest bit:
+// the largest number that more than misses[i] errors reach.
 func (s Sample) largest(errs []float64, misses []int) ([]float64, error) {
 	slices.Sort(errs)
 	found := make([]float64, len(misses))
@@ -133,7 +140,8 @@ func (c *Curve) At(width float64) float64 {
 	return c.Points[i-1].Bound
 }
 
-// Width returns the point of the smallest width within which this share of the predictions is guaranteed to lie.
+// Width returns the point of the smallest width within which this share of the predictions is
+// guaranteed to lie.
 func (c *Curve) Width(share float64) (p CurvePoint, ok bool) {
 	i := slices.IndexFunc(c.Points, func(p CurvePoint) bool { return p.Bound <= 1-share })
 	if i < 0 {
@@ -142,8 +150,8 @@ func (c *Curve) Width(share float64) (p CurvePoint, ok bool) {
 	return c.Points[i], true
 }
 
-// meanError computes ∫ S(w) dw and ∫ min(S(w)/0.05, 1) dw up to the last width. The curve's steps bound the share
-// S(w) of predictions that miss by more than w.
+// meanError computes ∫ S(w) dw and ∫ min(S(w)/0.05, 1) dw up to the last width.
+// The curve's steps bound the share S(w) of predictions that miss by more than w.
 func (c *Curve) meanError() (m MeanError) {
 	bound := 1.
 	from := 0.
@@ -192,8 +200,8 @@ func unitOf(halfWidth, raw float64) float64 {
 	return raw / halfWidth
 }
 
-// sameWidths says whether a computed half-width is the stored half-width, both in the units of ε and in the target's
-// units.
+// sameWidths says whether a computed half-width is the stored half-width, both in the units of ε
+// and in the target's units.
 func sameWidths(computed, stored, computedRaw, storedRaw, unit float64) bool {
 	return cautious.SameWidth(computed, stored, 1) && cautious.SameWidth(computedRaw, storedRaw, unit)
 }

@@ -1,21 +1,27 @@
 package pacbayes
 
-// Expectation is the mean of a function φ(y, f) of a row's target y and a random f ~ N(m, v). φ is a loss (Loss) or
-// −ln p(y|f), the negative log density of the noise (objective.SVGP). Training needs nothing else of φ.
+// Expectation is the mean of a function φ(y, f) of a row's target y and a random f ~ N(m, v).
+// φ is a loss (Loss) or −ln p(y|f), the negative log density of the noise (objective.SVGP).
+// Training needs nothing else of φ.
 type Expectation interface {
-	// Expect returns weight·Σ_i E φ(y_i, f_i), f_i ~ N(mean_i, variance_i), over the sample's rows on all ranks. It
-	// also returns the derivative by noise: the noise variance, or another scale of φ that all rows share. dNoise is 0
-	// if φ has no such scale. Expect fills the slices of d with the derivatives, unless they are nil.
+	// Expect returns weight·Σ_i E φ(y_i, f_i), f_i ~ N(mean_i, variance_i), over the sample's rows
+	// on all ranks. It also returns the derivative by noise:
+	// the noise variance, or another scale of φ that all rows share.
+	// dNoise is 0 if φ has no such scale. Expect fills the slices of d with the derivatives, unless
+	// they are nil.
 	Expect(s Sample, noise, weight float64, d Derivatives) (value, dNoise float64, err error)
 }
 
-// Derivatives holds an expectation's derivatives by mean_i and variance_i, for the rows on this rank.
+// Derivatives holds an expectation's derivatives by mean_i and variance_i, for the rows on this
+// rank.
 type Derivatives struct{ Mean, Variance []float64 }
 
 var _ Expectation = Loss{}
 
-// SumRows does the work of Expect from a function of single rows: row(i) returns E φ(y_i, f_i) and its derivatives.
-// The sum is compensated and has a fixed order, so the result doesn't depend on the number of processors.
+// SumRows does the work of Expect from a function of single rows:
+// row(i) returns E φ(y_i, f_i) and its derivatives.
+// The sum is compensated and has a fixed order, so the result doesn't depend on the number of
+// processors.
 func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMean, dVar, dNoise float64)) (value,
 	dNoise float64, err error) {
 	n := len(s.Y)

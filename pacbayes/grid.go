@@ -13,8 +13,8 @@ import (
 //
 //	{−L, −L + 2L/G, …, +L},  G = round(2L·10^Digits)
 //
-// (Reeb et al. 2018, Sect. 3.1). These are the numbers in [−L, L] with Digits decimals. The grid has to be fixed
-// before the certified rows are seen.
+// (Reeb et al. 2018, Sect. 3.1). These are the numbers in [−L, L] with Digits decimals.
+// The grid has to be fixed before the certified rows are seen.
 type Grid struct {
 	L      float64
 	Digits int
@@ -28,7 +28,8 @@ const maxGridSteps = 1e9
 
 func (g Grid) steps() float64 { return math.Round(2 * g.L * math.Pow10(g.Digits)) }
 
-// Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than 2 or more than 1e9 points.
+// Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than 2 or
+// more than 1e9 points.
 func (g Grid) Validate() error {
 	s := g.steps()
 	return faults.First(
@@ -44,14 +45,15 @@ func (g Grid) Validate() error {
 // Points returns the number G+1 of values of one parameter.
 func (g Grid) Points() int { return int(g.steps()) + 1 }
 
-// LogInverseP returns ln(1/p_θ) = ln|Θ| = T ln(G+1), in nats, for the uniform prior over the grids of T = params
-// parameters (Reeb et al. 2018, Sect. 3.1).
+// LogInverseP returns ln(1/p_θ) = ln|Θ| = T ln(G+1), in nats, for the uniform prior over the grids
+// of T = params parameters (Reeb et al. 2018, Sect. 3.1).
 func (g Grid) LogInverseP(params int) float64 {
 	return float64(params) * math.Log(float64(g.Points()))
 }
 
-// Round returns the grid value nearest to v (halves go up) and its index 0…G. clamped says that v lay more than half
-// a step outside [−L, L], and that the result is an end of the grid. A NaN stays NaN, with index −1.
+// Round returns the grid value nearest to v (halves go up) and its index 0…G.
+// clamped says that v lay more than half a step outside [−L, L], and that the result is an end of
+// the grid. A NaN stays NaN, with index −1.
 func (g Grid) Round(v float64) (rounded float64, index int, clamped bool) {
 	return snap(v, g.L, g.steps())
 }
@@ -63,12 +65,13 @@ func snap(v, l, steps float64) (rounded float64, index int, clamped bool) {
 	}
 	i := math.Floor((v+l)/(2*l/steps) + 0.5)
 	at := min(max(i, 0), steps)
-	// This is −l + at·2l/steps in a form that rounds symmetrically, and is exact at 0 and at both ends.
+	// This is −l + at·2l/steps in a form that rounds symmetrically, and is exact at 0 and at both
+	// ends.
 	return (2*at - steps) * l / steps, int(at), at != i
 }
 
-// RoundAll rounds v into dst, a slice of the same length that may be v itself. It returns the indices of the values
-// that were clamped, nil if no value was.
+// RoundAll rounds v into dst, a slice of the same length that may be v itself.
+// It returns the indices of the values that were clamped, nil if no value was.
 func (g Grid) RoundAll(dst, v []float64) (clamped []int) {
 	if len(dst) != len(v) {
 		panic("pacbayes: slices of unequal length")

@@ -8,10 +8,12 @@ import (
 	"github.com/krigo-gp/krigo/internal/faults"
 )
 
-// Inequality names the theorem on which a certificate rests. It is declared before the certified rows are seen.
+// Inequality names the theorem on which a certificate rests.
+// It is declared before the certified rows are seen.
 //
-// An inequality bounds the risk of all posteriors Q at once. If Q was fixed before the rows were seen, it bounds the
-// risk of this Q or of its mean, which costs neither KL nor ln 2√N:
+// An inequality bounds the risk of all posteriors Q at once.
+// If Q was fixed before the rows were seen, it bounds the risk of this Q or of its mean, which
+// costs neither KL nor ln 2√N:
 //
 //	           any Q (learnt on the rows)             a fixed Q, or its mean
 //	kl         kl⁻¹(R_S, (KL + ln 2√N/δ)/N)           kl⁻¹(R_S, ln(1/δ)/N) (Chernoff)
@@ -20,9 +22,10 @@ import (
 //	split-kl   b kl⁻¹(R_<, ε) + (1−b) kl⁻¹(R_>, ε)    the same with ε = ln(2/δ)/N
 //	betting    no form of it here                     the least m ≥ R_S with W(m) ≥ 1/δ (see gamblers)
 //
-// Here R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b) with b = 1/4, and ε = (KL + ln
-// 2ξ(N)/δ)/N pays for both. W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), K = 64, is the mean wealth of K
-// gamblers. Gambler k stakes the share c_k, which N and δ decide, against the claim that the mean loss is m.
+// Here R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b) with b = 1/4, and ε = (KL +
+// ln 2ξ(N)/δ)/N pays for both. W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), K = 64, is the
+// mean wealth of K gamblers. Gambler k stakes the share c_k, which N and δ decide, against the
+// claim that the mean loss is m.
 //
 // A 0/1 loss of the mean always gets the exact binomial bound, since no other bound is tighter.
 type Inequality string
@@ -41,8 +44,8 @@ func Inequalities() []Inequality {
 	return []Inequality{KLBound, MaurerBound, PinskerBound, SplitBound, BettingBound}
 }
 
-// Check returns an error if the inequality can't bound the risk of a random draw from Q under the loss l. learnt says
-// that Q was learnt on the certified rows. Else Q was fixed before.
+// Check returns an error if the inequality can't bound the risk of a random draw from Q under the
+// loss l. learnt says that Q was learnt on the certified rows. Else Q was fixed before.
 func (q Inequality) Check(l Loss, learnt bool) error {
 	return faults.First(
 		faults.If(!slices.Contains(Inequalities(), q),
@@ -62,10 +65,11 @@ func (q Inequality) Check(l Loss, learnt bool) error {
 //
 //	ln(1/p_θ) + ln E + ln(2√n/δ)
 //
-// (Reeb et al. 2018, Eq 5), with the constant of the inequality in the place of 2√n. choices is the sum of the first
-// two terms: ln(1/p_θ) of the prior on the grid (see Grid.LogInverseP), and ln E of E alternatives that were open when
-// the rows were seen. n ≥ 1 is the number of certified rows, or groups. The bound fails with probability δ, 0 < δ
-// ≤ 1. The result is NaN for another n or δ.
+// (Reeb et al. 2018, Eq 5), with the constant of the inequality in the place of 2√n.
+// choices is the sum of the first two terms: ln(1/p_θ) of the prior on the grid (see
+// Grid.LogInverseP), and ln E of E alternatives that were open when the rows were seen.
+// n ≥ 1 is the number of certified rows, or groups. The bound fails with probability δ, 0 < δ ≤ 1.
+// The result is NaN for another n or δ.
 func (q Inequality) Penalty(choices float64, n int, delta float64) float64 {
 	if n < 1 || !(0 < delta && delta <= 1) {
 		return math.NaN()
@@ -81,17 +85,19 @@ func (q Inequality) logConstant(n int) float64 {
 	return math.Log(2 * math.Sqrt(float64(n)))
 }
 
-// Evaluate returns the bound on the risk of any Q at the empirical risk R_S = risk ∈ [0,1], with ε = (kl +
-// penalty)/n. It also returns the derivatives of the bound with respect to risk and kl (Reeb et al. 2018, Eqs 12–14,
-// all taken at the full ε; the paper's Eq 14 omits part of it):
+// Evaluate returns the bound on the risk of any Q at the empirical risk R_S = risk ∈ [0,1], with ε
+// = (kl + penalty)/n. It also returns the derivatives of the bound with respect to risk and kl
+// (Reeb et al. 2018, Eqs 12–14, all taken at the full ε; the paper's Eq 14 omits part of it):
 //
 //	kl, maurer:  ∂R_S as Eq 12,  ∂KL = (Eq 13)/n
 //	pinsker:     ∂R_S = 1,       ∂KL = 1/(4n√(ε/2))
 //
-// The derivative in the risk diverges like ln(1/risk) as the risk falls to 0. A risk that is exactly 0 has underflowed,
-// and its own gradient underflows much faster. dRisk is then 0, so that its product with this gradient is 0 and never
-// 0·Inf. dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty gives. The value is rounded to nearest, and
-// pinsker's may exceed 1. A certificate uses KLInverseUp instead. The results are NaN for n < 1 and for a risk outside
+// The derivative in the risk diverges like ln(1/risk) as the risk falls to 0.
+// A risk that is exactly 0 has underflowed, and its own gradient underflows much faster.
+// dRisk is then 0, so that its product with this gradient is 0 and never 0·Inf.
+// dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty gives.
+// The value is rounded to nearest, and pinsker's may exceed 1.
+// A certificate uses KLInverseUp instead. The results are NaN for n < 1 and for a risk outside
 // [0,1]. Other inequalities panic.
 func (q Inequality) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dKL float64) {
 	if n < 1 || !(0 <= risk && risk <= 1) {
@@ -112,8 +118,9 @@ func (q Inequality) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dK
 	panic(fmt.Sprintf("pacbayes: no training minimises the bound %q", q))
 }
 
-// anyQ bounds the Gibbs risk of a Q that was learnt on the n rows. eps = (KL + penalty)/n includes the inequality's
-// constant. low is the result of lowRisk, and only split-kl uses it. The two parts of split-kl share δ.
+// anyQ bounds the Gibbs risk of a Q that was learnt on the n rows.
+// eps = (KL + penalty)/n includes the inequality's constant.
+// low is the result of lowRisk, and only split-kl uses it. The two parts of split-kl share δ.
 func (q Inequality) anyQ(risk, low, eps float64, n int) float64 {
 	switch q {
 	case PinskerBound:
@@ -125,12 +132,14 @@ func (q Inequality) anyQ(risk, low, eps float64, n int) float64 {
 	return math.Min(1, KLInverseUp(risk, eps)+rounding)
 }
 
-// byMean says whether the bound of a predictor that was fixed before needs nothing of the losses but their mean.
+// byMean says whether the bound of a predictor that was fixed before needs nothing of the losses
+// but their mean.
 func (q Inequality) byMean(zeroOne bool) bool {
 	return zeroOne || (q != SplitBound && q != BettingBound)
 }
 
-// ofMean bounds the expected loss of such a predictor, whose losses on n units have the mean risk ≤ 1.
+// ofMean bounds the expected loss of such a predictor, whose losses on n units have the mean risk ≤
+// 1.
 func (q Inequality) ofMean(risk float64, n int, zeroOne bool, delta float64) float64 {
 	b := risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
 	if zeroOne || q != PinskerBound {

@@ -16,8 +16,10 @@ import (
 // Kind names the shape of a loss.
 type Kind string
 
-// The losses of Reeb et al. 2018, App. C, and Scaled. All lie in [0,1] and are quasi-convex in the prediction ŷ. A
-// loss of RegisterLoss needn't be quasi-convex. ε is Loss.Below. scale is |y| of the row, except for Scaled.
+// The losses of Reeb et al. 2018, App. C, and Scaled.
+// All lie in [0,1] and are quasi-convex in the prediction ŷ.
+// A loss of RegisterLoss needn't be quasi-convex. ε is Loss.Below.
+// scale is |y| of the row, except for Scaled.
 const (
 	// Band is ℓ1 = 1{|y−ŷ| > ε}, Eq 18.
 	Band Kind = "band"
@@ -29,14 +31,17 @@ const (
 	Relative Kind = "relative"
 	// Asymmetric is ℓ± of Eq 21 with r− = y − Below and r+ = y + Above.
 	Asymmetric Kind = "asymmetric"
-	// Scaled is 1{|y−ŷ| > ε·scale}. scale is the predictor's own standard deviation of y at the row, so ε counts
-	// standard deviations. They are declared with the predictor before the rows are seen.
+	// Scaled is 1{|y−ŷ| > ε·scale}. scale is the predictor's own standard deviation of y at the
+	// row, so ε counts standard deviations. They are declared with the predictor before the rows
+	// are seen.
 	Scaled Kind = "scaled"
-	// ClippedAbsolute is min(|ŷ−y|/scale, 1) = min(|ŷ/y − 1|, 1), without ε (App. C prints max for min).
+	// ClippedAbsolute is min(|ŷ−y|/scale, 1) = min(|ŷ/y − 1|, 1), without ε (App. C prints max for
+	// min).
 	ClippedAbsolute Kind = "clipped-absolute"
-	// Label counts wrong labels: 1{ŷ ≤ y−ε} if y > 0, else 1{ŷ ≥ y+ε}. With ε = ½, labels y are 0 and 1, and ŷ is
-	// the probability of 1. With ε = 1, labels y are ±1, and ŷ is a function with the label's sign (Seeger 2002). A ŷ
-	// in the middle counts as wrong for both labels.
+	// Label counts wrong labels: 1{ŷ ≤ y−ε} if y > 0, else 1{ŷ ≥ y+ε}.
+	// With ε = ½, labels y are 0 and 1, and ŷ is the probability of 1.
+	// With ε = 1, labels y are ±1, and ŷ is a function with the label's sign (Seeger 2002).
+	// A ŷ in the middle counts as wrong for both labels.
 	Label Kind = "label"
 )
 
@@ -50,13 +55,14 @@ type losing struct {
 var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Relative, nil}, {Scaled, nil},
 	{Asymmetric, nil}, {ClippedAbsolute, nil}, {Label, nil}}
 
-// RegisterLoss makes a loss known to options, flags, model files and certificates by the name kind. The loss of a
-// prediction that misses by miss = (ŷ − y)/ε is of(miss), from 0 to 1. Call RegisterLoss from an init function. It
-// panics if the name is taken.
+// RegisterLoss makes a loss known to options, flags, model files and certificates by the name kind.
+// The loss of a prediction that misses by miss = (ŷ − y)/ε is of(miss), from 0 to 1.
+// Call RegisterLoss from an init function. It panics if the name is taken.
 //
-// krigo computes a registered loss's expectation over a random draw by quadrature, which gives no bound. So krigo
-// certifies such a loss only for a mean that was fixed before the certified rows were seen (Terms.MeanAlone), from the
-// loss's values on these rows. There is no certificate if a value lies outside [0, 1] or isn't a number.
+// krigo computes a registered loss's expectation over a random draw by quadrature, which gives no
+// bound. So krigo certifies such a loss only for a mean that was fixed before the certified rows
+// were seen (Terms.MeanAlone), from the loss's values on these rows.
+// There is no certificate if a value lies outside [0, 1] or isn't a number.
 func RegisterLoss(kind Kind, of func(miss float64) float64) {
 	if kind == "" || of == nil || slices.ContainsFunc(register, func(n losing) bool { return n.kind == kind }) {
 		panic(fmt.Sprintf("pacbayes: the loss %q is registered already, or has no name or function", kind))
@@ -75,13 +81,15 @@ func (k Kind) registered() func(miss float64) float64 {
 	return n.of
 }
 
-// ByQuadrature says whether krigo computes the expectation over a random draw by quadrature, which gives no bound.
+// ByQuadrature says whether krigo computes the expectation over a random draw by quadrature, which
+// gives no bound.
 func (k Kind) ByQuadrature() bool { return k.registered() != nil }
 
 // Loss is a bounded loss ℓ(y, ŷ) ∈ [0,1].
 //
-// Below is the half-width ε, in the units of y. It has no unit for Relative and Scaled, and ClippedAbsolute doesn't
-// use it. Only Asymmetric uses Above: Below and Above are then the distances allowed below and above y.
+// Below is the half-width ε, in the units of y.
+// It has no unit for Relative and Scaled, and ClippedAbsolute doesn't use it.
+// Only Asymmetric uses Above: Below and Above are then the distances allowed below and above y.
 type Loss struct {
 	Kind  Kind
 	Below float64
@@ -99,7 +107,8 @@ func ParseLoss(name string) (Kind, error) {
 	return "", fmt.Errorf("unknown loss %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// Validate refuses an unknown kind, and a half-width that the kind needs but that isn't positive and finite.
+// Validate refuses an unknown kind, and a half-width that the kind needs but that isn't positive
+// and finite.
 func (l Loss) Validate() error {
 	good := func(w float64) bool { return w > 0 && !math.IsInf(w, 1) }
 	_, unknown := ParseLoss(string(l.Kind))
@@ -123,8 +132,8 @@ func (l Loss) IsZeroOne() bool {
 	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric || l.Kind == Label
 }
 
-// Unitless reports whether the loss reads the scale of a row, so that ε has no unit: it is a share of |y|, or a number
-// of standard deviations, which differ from row to row.
+// Unitless reports whether the loss reads the scale of a row, so that ε has no unit:
+// it is a share of |y|, or a number of standard deviations, which differ from row to row.
 func (l Loss) Unitless() bool {
 	return l.Kind == Relative || l.Kind == Scaled || l.Kind == ClippedAbsolute
 }
@@ -140,9 +149,10 @@ func (l Loss) interval(scale float64) (below, above float64) {
 	return l.Below, l.Below
 }
 
-// Point returns the loss ℓ(y, mean) of a point prediction (Reeb et al. 2018, Eqs 18–21). y, mean and scale have the
-// same unit. Only Unitless losses use scale ≥ 0: |y| measured from the target's own zero, or for Scaled a standard
-// deviation. If scale is 0, every prediction but y itself loses 1.
+// Point returns the loss ℓ(y, mean) of a point prediction (Reeb et al. 2018, Eqs 18–21).
+// y, mean and scale have the same unit. Only Unitless losses use scale ≥ 0:
+// |y| measured from the target's own zero, or for Scaled a standard deviation.
+// If scale is 0, every prediction but y itself loses 1.
 func (l Loss) Point(y, mean, scale float64) float64 {
 	d := y - mean
 	switch l.Kind {
@@ -191,17 +201,17 @@ func indicator(d float64, miss bool) float64 {
 	return 0
 }
 
-// minVariance stands for a variance of 0. Its root, 1e-150, is smaller than any distance in use, and a number can be
-// divided by it twice without overflow.
+// minVariance stands for a variance of 0. Its root, 1e-150, is smaller than any distance in use,
+// and a number can be divided by it twice without overflow.
 const minVariance = 1e-300
 
 // Expected returns the expected loss of a random draw (Reeb et al. 2018, Eqs 25–29),
 //
 //	e = E ℓ(y, v),  v ~ N(mean, variance),
 //
-// and its derivatives ∂e/∂mean (per unit of y) and ∂e/∂variance (per unit squared). y, mean and scale are as
-// for Point. variance is the latent variance, in units of y squared. With D = y−mean, σ² = variance, a =
-// (D−below)/σ, b = (D+above)/σ:
+// and its derivatives ∂e/∂mean (per unit of y) and ∂e/∂variance (per unit squared).
+// y, mean and scale are as for Point. variance is the latent variance, in units of y squared.
+// With D = y−mean, σ² = variance, a = (D−below)/σ, b = (D+above)/σ:
 //
 //	label:           e = Φ(a) if y > 0, else Φ(−b)
 //	other 0/1:       e = Φ(a) + Φ(−b)
@@ -210,12 +220,14 @@ const minVariance = 1e-300
 //	clipped-absolute, w = scale, a = (D−w)/σ, b = (D+w)/σ, c = D/σ:
 //	                 e = Φ(a) + Φ(−b) + (D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)))/w
 //
-// The formulas of clipped-square and gaussian are Eqs 27 and 28 with their misprints corrected. No form subtracts
-// near-equal tails. So risks keep their relative accuracy down to 1e-300, and derivatives except next to their zeros.
+// The formulas of clipped-square and gaussian are Eqs 27 and 28 with their misprints corrected.
+// No form subtracts near-equal tails. So risks keep their relative accuracy down to 1e-300, and
+// derivatives except next to their zeros.
 //
-// At variance 0 e is Point. The derivatives are then 0 for a 0/1 loss, and for other losses those at the variance
-// 1e-300. A negative variance counts as 0. If the loss uses scale, and scale is 0, e is 1 with derivatives 0 (for a
-// positive variance). The results are NaN if an argument is NaN.
+// At variance 0 e is Point. The derivatives are then 0 for a 0/1 loss, and for other losses those
+// at the variance 1e-300. A negative variance counts as 0.
+// If the loss uses scale, and scale is 0, e is 1 with derivatives 0 (for a positive variance).
+// The results are NaN if an argument is NaN.
 func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64) {
 	if variance <= minVariance {
 		e = l.Point(y, mean, scale)
@@ -232,13 +244,15 @@ func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64
 	return min(max(e, 0), 1), dMean, dVar
 }
 
-// Draw is the distribution of Back(u), u ~ N(Mean, Variance). Back is the inverse of the increasing function Forth.
+// Draw is the distribution of Back(u), u ~ N(Mean, Variance).
+// Back is the inverse of the increasing function Forth.
 type Draw struct {
 	Forth, Back    func(float64) float64
 	Mean, Variance float64
 }
 
-// OfDraw returns the expected loss of a draw: in closed form if the loss is 0 or 1, else by quadrature.
+// OfDraw returns the expected loss of a draw:
+// in closed form if the loss is 0 or 1, else by quadrature.
 func (l Loss) OfDraw(d Draw, y, scale float64) (e float64) {
 	if l.IsZeroOne() {
 		below, above := l.interval(scale)
@@ -292,8 +306,9 @@ func tail(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 //
 //	e = Φ(a) + Φ(−b),   ∂m = (φ(b)−φ(a))/σ,   ∂σ² = (bφ(b)−aφ(a))/(2σ²).
 //
-// The differences would cancel if the interval is narrow. So the code takes out the larger density, for example φ(b) =
-// φ(a)e^−x with x = (b²−a²)/2 formed from b−a.
+// The differences would cancel if the interval is narrow.
+// So the code takes out the larger density, for example φ(b) = φ(a)e^−x with x = (b²−a²)/2 formed
+// from b−a.
 func expectedInterval(d, s, below, above float64) (e, dMean, dVar float64) {
 	a := (d - below) / s
 	b := (d + above) / s
@@ -321,7 +336,8 @@ func expectedInterval(d, s, below, above float64) (e, dMean, dVar float64) {
 	return e, first / s, second / (2 * s * s)
 }
 
-// expectedLabel computes e = Φ(a), a = (side·d − ε)/σ, with ∂m = −side φ(a)/σ and ∂σ² = −aφ(a)/(2σ²).
+// expectedLabel computes e = Φ(a), a = (side·d − ε)/σ, with ∂m = −side φ(a)/σ and ∂σ² =
+// −aφ(a)/(2σ²).
 func expectedLabel(side, d, eps, s float64) (e, dMean, dVar float64) {
 	a := (side*d - eps) / s
 	f := pdf(a)
@@ -358,8 +374,8 @@ func (l Loss) expectedRegistered(d, s float64) (e, dMean, dVar float64) {
 	return e, dMean, dVar
 }
 
-// narrow is the half-width, in standard deviations, below which quadrature replaces the closed forms of the clipped
-// losses. There the closed forms lose (σ/ε)² digits.
+// narrow is the half-width, in standard deviations, below which quadrature replaces the closed
+// forms of the clipped losses. There the closed forms lose (σ/ε)² digits.
 const narrow = 4
 
 // expectedSquare computes Eq 27, corrected, for d ≥ 0:
@@ -399,14 +415,14 @@ func expectedSquare(d, s, eps float64) (e, dMean, dVar float64) {
 //	E|u|1{|u|≤w} = ∫₀^w u N(u|−D) + ∫₀^w u N(u|D)
 //	            = D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)),
 //
-// The last step holds since ∫ u N(u|μ) over an interval is μ times the interval's mass plus σ times the fall of
-// the density φ across it. Under the integral, ∂m = E ℓ'(v) counts the mass on the two slopes ±1/w, and ∂σ² =
-// ½E ℓ″(v) counts the kinks (2/w at 0, −1/w at ±w):
+// The last step holds since ∫ u N(u|μ) over an interval is μ times the interval's mass plus σ times
+// the fall of the density φ across it. Under the integral, ∂m = E ℓ'(v) counts the mass on the two
+// slopes ±1/w, and ∂σ² = ½E ℓ″(v) counts the kinks (2/w at 0, −1/w at ±w):
 //
 //	∂m = −T/w,  T = 2Φ(c)−Φ(a)−Φ(b);   ∂σ² = (2φ(c)−φ(a)−φ(b))/(2wσ).
 //
-// The code computes T from upper tails Q, so that T has full accuracy as D → 0: Q(a)−2Q(c)+Q(b) if a > 0 (Q(a)
-// dominates), and erf(c/√2)−Q(−a)+Q(b) if a ≤ 0.
+// The code computes T from upper tails Q, so that T has full accuracy as D → 0:
+// Q(a)−2Q(c)+Q(b) if a > 0 (Q(a) dominates), and erf(c/√2)−Q(−a)+Q(b) if a ≤ 0.
 func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
 	if w == 0 {
 		return 1, 0, 0
@@ -435,9 +451,9 @@ func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
 	return e, -t / w, f / s / (2 * w)
 }
 
-// moments holds ∫(1−ℓ)φ(z)dz, ∫(1−ℓ)zφ(z)dz and ∫(1−ℓ)(z²−1)φ(z)dz, z = (v−m)/σ, for a loss
-// ℓ that is 1 outside an interval. Integration by parts leaves no derivative of ℓ, so that these moments give E ℓ
-// and its derivatives, and nothing cancels.
+// moments holds ∫(1−ℓ)φ(z)dz, ∫(1−ℓ)zφ(z)dz and ∫(1−ℓ)(z²−1)φ(z)dz, z = (v−m)/σ, for a loss ℓ that
+// is 1 outside an interval. Integration by parts leaves no derivative of ℓ, so that these moments
+// give E ℓ and its derivatives, and nothing cancels.
 type moments struct{ m0, m1, m2 float64 }
 
 // expectation returns E ℓ and its derivatives, from the moments.
@@ -445,13 +461,15 @@ func (m *moments) expectation(s float64) (e, dMean, dVar float64) {
 	return 1 - m.m0, -m.m1 / s, -m.m2 / (2 * s * s)
 }
 
-// parabola and tent are the shapes 1−ℓ of the clipped losses at s = 1+(v−y)/ε ∈ [0,2]. s counts from the edge
-// nearer to the mean, which keeps the digits of 1−ℓ if the density weighs only this edge.
+// parabola and tent are the shapes 1−ℓ of the clipped losses at s = 1+(v−y)/ε ∈ [0,2].
+// s counts from the edge nearer to the mean, which keeps the digits of 1−ℓ if the density weighs
+// only this edge.
 func parabola(s float64) float64 { return s * (2 - s) }
 func tent(s float64) float64     { return min(s, 2-s) }
 
-// add adds the part from lo to hi, in s, of the interval that starts at z = a and is 2h wide, h < narrow. 32 nodes are
-// exact to rounding over a range of z in which φ falls by at most e^40. What lies beyond this range is below rounding.
+// add adds the part from lo to hi, in s, of the interval that starts at z = a and is 2h wide, h <
+// narrow. 32 nodes are exact to rounding over a range of z in which φ falls by at most e^40.
+// What lies beyond this range is below rounding.
 func (m *moments) add(shape func(float64) float64, a, h, lo, hi float64) {
 	const fall = 40
 	if a > 0 {

@@ -2,16 +2,21 @@ package pacbayes
 
 import "math"
 
-// Promise is the smallest half-width of a fixed grid within which a share of further predictions is guaranteed to lie.
+// Promise is the smallest half-width of a fixed grid within which a share of further predictions is
+// guaranteed to lie.
 type Promise struct {
-	Share        float64 `json:"share"`          // at least this share of predictions lies within the half-width
-	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: a share of |y|
-	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units; relative bands: as HalfWidth
+	// at least this share of predictions lies within the half-width
+	Share float64 `json:"share"`
+	// in standard deviations; relative bands: a share of |y|
+	HalfWidth float64 `json:"half_width"`
+	// in the target's units; relative bands: as HalfWidth
+	HalfWidthRaw float64 `json:"half_width_raw"`
 	Relative     bool    `json:"relative,omitempty"`
 	// the half-width counts the predictor's own standard deviations of y at the row
 	Scaled bool `json:"scaled,omitempty"`
-	// Bound bounds the share that lies outside. If the search for the width was free (see Terms.promise), Bound is
-	// 1−Share, because no part of δ paid for a bound at the width that was found.
+	// Bound bounds the share that lies outside.
+	// If the search for the width was free (see Terms.promise), Bound is 1−Share, because no part
+	// of δ paid for a bound at the width that was found.
 	Bound float64 `json:"bound"`
 	// If no width could be promised, Reason says why, and the widths are 0.
 	Reason string `json:"reason,omitempty"`
@@ -20,8 +25,9 @@ type Promise struct {
 // promiseWidths is the number of half-widths among which promise searches.
 const promiseWidths = 100
 
-// PromiseWidth returns the j-th half-width, j < 100. Half-widths go from 0.01 to 10 standard deviations in equal ratios
-// of 1.07. Bands relative to |y| have a tenth of these numbers.
+// PromiseWidth returns the j-th half-width, j < 100.
+// Half-widths go from 0.01 to 10 standard deviations in equal ratios of 1.07.
+// Bands relative to |y| have a tenth of these numbers.
 func PromiseWidth(j int, relative bool) float64 {
 	w := math.Pow(10, -2+3*float64(j)/(promiseWidths-1))
 	if relative {
@@ -30,15 +36,18 @@ func PromiseWidth(j int, relative bool) float64 {
 	return w
 }
 
-// promise looks for the smallest width such that, by the bound on the mean, at most the share 1−Promise of targets lies
-// outside. It has half of δ.
+// promise looks for the smallest width such that, by the bound on the mean, at most the share
+// 1−Promise of targets lies outside. It has half of δ.
 //
-// On the route twice Q was learnt on the rows, and all hundred bounds have to hold together, so that each pays ln 100.
-// If the mean was fixed before, the search is free. To see why, let w be the largest width within which less than the
-// share lies. The promise fails only if it chooses a width up to w. The rows miss w at most as often as this width, so
-// that the bound at w is below the share that really misses w. w doesn't depend on the rows, so this has probability at
-// most δ/2. (This is Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting tolerance limits",
-// Ann. Math. Stat. 12, 1941.)
+// On the route twice Q was learnt on the rows, and all hundred bounds have to hold together, so
+// that each pays ln 100.
+// If the mean was fixed before, the search is free.
+// To see why, let w be the largest width within which less than the share lies.
+// The promise fails only if it chooses a width up to w.
+// The rows miss w at most as often as this width, so that the bound at w is below the share that
+// really misses w. w doesn't depend on the rows, so this has probability at most δ/2.
+// (This is Wilks's tolerance limit, on a grid:
+// "Determination of sample sizes for setting tolerance limits", Ann. Math. Stat. 12, 1941.)
 //
 // With a curve c the promise is one of the curve's points, which all hold together.
 func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {

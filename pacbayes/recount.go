@@ -11,9 +11,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// A certificate that stands in a file states its counts beside its bounds. The functions of this file compute every
-// bound again that follows from counts, δ and terms, so that a reader without the rows refuses a certificate whose
-// numbers contradict one another.
+// A certificate that stands in a file states its counts beside its bounds.
+// The functions of this file compute every bound again that follows from counts, δ and terms, so
+// that a reader without the rows refuses a certificate whose numbers contradict one another.
 
 // span is where a bound must lie. It is one number if the bound follows from the stated counts.
 type span struct{ least, most float64 }
@@ -25,12 +25,13 @@ func (s span) holds(stored float64) bool {
 	return (stored >= s.least && stored <= s.most) || same(s.least, stored) || same(s.most, stored)
 }
 
-// mostCrossed is the most rows for which Recount computes again how often a whole curve fails, which takes .15 s. A
-// curve of more rows has a smaller level.
+// mostCrossed is the most rows for which Recount computes again how often a whole curve fails,
+// which takes .15 s. A curve of more rows has a smaller level.
 const mostCrossed = 100_000
 
-// Recount returns the first number of c that c's own counts contradict, or "". A bound that needs more of the rows than
-// counts, such as a betting bound, must lie between the least and the largest bound that rows of these counts can have.
+// Recount returns the first number of c that c's own counts contradict, or "".
+// A bound that needs more of the rows than counts, such as a betting bound, must lie between the
+// least and the largest bound that rows of these counts can have.
 // meanRisk is the mean's loss on the certified rows. It is NaN if the file doesn't say it.
 func (t Terms) Recount(c *Certificate, meanRisk float64) string {
 	n := cmp.Or(c.Groups, c.Rows)
@@ -64,7 +65,8 @@ func (t Terms) Recount(c *Certificate, meanRisk float64) string {
 	return t.recountPromise(c)
 }
 
-// spans returns where the bounds on a random draw and on the mean must lie, and the root form of the bound.
+// spans returns where the bounds on a random draw and on the mean must lie, and the root form of
+// the bound.
 func (t Terms) spans(c *Certificate, n int, meanRisk float64) (bound, mean span, root float64) {
 	if !t.Fixed {
 		eps := (c.KL + t.Penalty(n)) / float64(n)
@@ -219,7 +221,8 @@ func (t Terms) recountPromise(c *Certificate) string {
 		wrong = wrong || !slices.ContainsFunc(linalg.UpTo(promiseWidths), near)
 	}
 	if kind := t.Loss.Kind; !t.Curve && t.MeanAlone() && (kind == Band || kind == Relative || kind == Scaled) &&
-		p.HalfWidth > 0 && p.HalfWidth <= t.Loss.Below { // as many rows miss a narrower band, or more
+		// as many rows miss a narrower band, or more
+		p.HalfWidth > 0 && p.HalfWidth <= t.Loss.Below {
 		least := t.spanOf(c.EmpiricalRisk, cmp.Or(c.Groups, c.Rows), t.Delta/2/t.share()).least
 		wrong = wrong || least > 1-t.Promise+reproducible
 	}
@@ -229,8 +232,8 @@ func (t Terms) recountPromise(c *Certificate) string {
 	return ""
 }
 
-// RecountHoldOut says whether this risk of a simple predictor, on the rows of a certificate with these terms, can have
-// this bound (see HoldOut).
+// RecountHoldOut says whether this risk of a simple predictor, on the rows of a certificate with
+// these terms, can have this bound (see HoldOut).
 func (t Terms) RecountHoldOut(risk, bound float64, n int) bool {
 	of := t.alone()
 	return of.spanOf(risk, n, of.Delta/of.statements()).holds(bound)

@@ -6,10 +6,11 @@ import "github.com/krigo-gp/krigo/internal/lists"
 //
 //	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
 //
-// over the sample's N rows, or NaN if there are no rows. Risk fills dMean and dVar, unless they are nil, with
-// ∂R_S/∂mean_i and ∂R_S/∂variance_i. A sample with groups gets no derivatives. Units are as for Expected. The
-// sum is compensated and has a fixed order, so the result doesn't depend on the number of processors. Risk panics if
-// slices have unequal lengths. Its error is an error of Sum.
+// over the sample's N rows, or NaN if there are no rows.
+// Risk fills dMean and dVar, unless they are nil, with ∂R_S/∂mean_i and ∂R_S/∂variance_i.
+// A sample with groups gets no derivatives. Units are as for Expected.
+// The sum is compensated and has a fixed order, so the result doesn't depend on the number of
+// processors. Risk panics if slices have unequal lengths. Its error is an error of Sum.
 func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 	if s.Group != nil {
 		return s.meanOf(s.drawLosses(l))
@@ -24,14 +25,15 @@ func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 	return total / n, err
 }
 
-// PointRisk returns (1/N) Σ_i ℓ(y_i, mean_i), the empirical risk of a deterministic predictor (the Bayes risk of
-// Reeb et al. 2018, Sect. 2.1, on the sample). Its error is an error of Sum.
+// PointRisk returns (1/N) Σ_i ℓ(y_i, mean_i), the empirical risk of a deterministic predictor (the
+// Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample). Its error is an error of Sum.
 func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLosses(l)) }
 
 // MeanOf returns the mean of losses over the N units, given the losses of this rank's rows.
 func (s Sample) MeanOf(losses []float64) (float64, error) { return s.meanOf(s.perUnit(losses)) }
 
-// pointLosses returns the loss of the mean for each unit on this rank, drawLosses the expected loss of a random draw.
+// pointLosses returns the loss of the mean for each unit on this rank, drawLosses the expected loss
+// of a random draw.
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	return s.perUnit(lists.To(len(s.Y), func(i int) float64 { return l.Point(s.Y[i], s.Mean[i], at(s.Scale, i)) }))

@@ -10,36 +10,46 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// A threshold that is chosen on the certified rows. A classifier answers rows with a score of at least t. Of n
-// independent rows it answers n(t), and k(t) of its answers are wrong. The set of answered rows, {score ≥ t}, is all
-// that counts, so rows of the same score are answered together. Let r(t) be the share of wrong answers among all
-// further answers. The lowest t with r(t) ≤ a is wanted, for an a that was declared.
+// A threshold that is chosen on the certified rows.
+// A classifier answers rows with a score of at least t.
+// Of n independent rows it answers n(t), and k(t) of its answers are wrong.
+// The set of answered rows, {score ≥ t}, is all that counts, so rows of the same score are answered
+// together. Let r(t) be the share of wrong answers among all further answers.
+// The lowest t with r(t) ≤ a is wanted, for an a that was declared.
 //
-// The rule accepts t if k(t) ≤ c(n(t)), for a boundary c that depends on n, a and δ alone, never falls, and rises by at
-// most 1 a row. Theorem: the probability that the rule accepts any t with r(t) > a is at most P(K_m ≤ c(m) for any
-// m ≤ n), where K_m counts successes of a coin of probability a.
+// The rule accepts t if k(t) ≤ c(n(t)), for a boundary c that depends on n, a and δ alone, never
+// falls, and rises by at most 1 a row. Theorem:
+// the probability that the rule accepts any t with r(t) > a is at most P(K_m ≤ c(m) for any m ≤ n),
+// where K_m counts successes of a coin of probability a.
 //
-// Proof. Take finitely many bad thresholds t_1 > t_2 > …, and the blocks of scores between them. Block b has the mass
-// w_b and the share e_b of wrong rows. The sums of w_h (e_h − a) over h ≤ b are positive. (1) If wrong rows of a block
-// become right, k falls and n stays, so more t are accepted. (2) Move wrong mass from block i to a later block j: a
-// piece of wrong rows in i becomes right, and an equal mass of right rows in j becomes wrong. The counts X and X′ of
-// the two pieces are exchangeable, so compare the old rows with new rows in which the counts have changed places. From
-// j on, k and n are equal. Before j, old k = K + X and n = N + X, new k = K and n = N + X′. K + X ≤ c(N + X) implies
-// K ≤ c(N), because c rises by at most 1 a row, and c(N) ≤ c(N + X′), because c never falls. So no acceptance is lost.
-// By (1) and (2) every e_b becomes a. Given the n(t), the k(t) are then the coin's walk at some times. k, n and r are
-// continuous from the left, so that rational t, and hence finitely many t in the limit, are enough. ∎
+// Proof. Take finitely many bad thresholds t_1 > t_2 > …, and the blocks of scores between them.
+// Block b has the mass w_b and the share e_b of wrong rows.
+// The sums of w_h (e_h − a) over h ≤ b are positive.
+// (1) If wrong rows of a block become right, k falls and n stays, so more t are accepted.
+// (2) Move wrong mass from block i to a later block j:
+// a piece of wrong rows in i becomes right, and an equal mass of right rows in j becomes wrong.
+// The counts X and X′ of the two pieces are exchangeable, so compare the old rows with new rows in
+// which the counts have changed places. From j on, k and n are equal. Before j, old k = K + X and n
+// = N + X, new k = K and n = N + X′. K + X ≤ c(N + X) implies K ≤ c(N), because c rises by at most
+// 1 a row, and c(N) ≤ c(N + X′), because c never falls. So no acceptance is lost.
+// By (1) and (2) every e_b becomes a. Given the n(t), the k(t) are then the coin's walk at some
+// times. k, n and r are continuous from the left, so that rational t, and hence finitely many t in
+// the limit, are enough. ∎
 
-// mostSteps is the most steps of a boundary. 400 lose a quarter of a percent of the wrong answers that are allowed.
+// mostSteps is the most steps of a boundary. 400 lose a quarter of a percent of the wrong answers
+// that are allowed.
 const mostSteps = 400
 
-// leastShare is the share of rows at which a boundary begins. A smaller share takes δ from thresholds that answer more
-// rows: for n = 5000, a = 0.05 and δ = 0.1 the last step allows 218 wrong answers if the boundary begins at a fifth of
-// the rows, 216 at a tenth, 215 at a twentieth and 214 at a fiftieth.
+// leastShare is the share of rows at which a boundary begins.
+// A smaller share takes δ from thresholds that answer more rows:
+// for n = 5000, a = 0.05 and δ = 0.1 the last step allows 218 wrong answers if the boundary begins
+// at a fifth of the rows, 216 at a tenth, 215 at a twentieth and 214 at a fiftieth.
 const leastShare = 0.05
 
-// boundary is the c of the theorem. From rows[i] answered rows on, wrong[i] may be wrong. Between two steps, c is the
-// larger of the step before and wrong[i] − (rows[i] − m). These values between change no probability, because an
-// acceptance there is one at the next step too.
+// boundary is the c of the theorem. From rows[i] answered rows on, wrong[i] may be wrong.
+// Between two steps, c is the larger of the step before and wrong[i] − (rows[i] − m).
+// These values between change no probability, because an acceptance there is one at the next step
+// too.
 type boundary struct {
 	rows, wrong []int
 	level       float64 // each step alone is crossed with at most this probability
@@ -58,7 +68,8 @@ func (b boundary) at(m int) int {
 	return c
 }
 
-// allowed says whether at most k of m draws, each with the probability a, has at most the probability level.
+// allowed says whether at most k of m draws, each with the probability a, has at most the
+// probability level.
 func allowed(k, m int, a, level float64) bool {
 	const margin = 1e-11 // more than rounding
 	switch {
@@ -71,7 +82,8 @@ func allowed(k, m int, a, level float64) bool {
 	return logP <= math.Log(level)-margin
 }
 
-// steps returns the boundary for n rows each of whose steps is crossed with at most the probability level.
+// steps returns the boundary for n rows each of whose steps is crossed with at most the probability
+// level.
 func steps(n int, a, level float64) boundary {
 	most := func(m int) int {
 		return sort.Search(int(a*float64(m))+1, func(k int) bool { return !allowed(k, m, a, level) }) - 1
@@ -90,8 +102,9 @@ func steps(n int, a, level float64) boundary {
 	return b
 }
 
-// crossed returns the probability that the walk of a coin of probability a has at most wrong[i] successes in rows[i]
-// draws, for any i. The result is rounded up. States of tiny probability are left out, which can only make it larger.
+// crossed returns the probability that the walk of a coin of probability a has at most wrong[i]
+// successes in rows[i] draws, for any i. The result is rounded up. States of tiny probability are
+// left out, which can only make it larger.
 func (b boundary) crossed(a float64) float64 {
 	const spread = 10 // standard deviations that are kept
 	at := 0
@@ -109,7 +122,8 @@ func (b boundary) crossed(a float64) float64 {
 	return math.Min(1, math.Max(0, 1-held)+crossingRounding)
 }
 
-// binomial lists the probabilities of from, from+1, … successes in n draws, within spread standard deviations.
+// binomial lists the probabilities of from, from+1, … successes in n draws, within spread standard
+// deviations.
 func binomial(n int, a, spread float64) (from int, p []float64) {
 	mean := float64(n) * a
 	sd := math.Sqrt(mean * (1 - a))
@@ -135,9 +149,10 @@ func binomial(n int, a, spread float64) (from int, p []float64) {
 	return from, p
 }
 
-// boundaryOf returns the boundary whose level is the largest, to a thousandth, at which the walk crosses it with at
-// most the probability delta. Each of at most mostSteps+1 steps is crossed with at most the level, so that the smallest
-// level needs no search.
+// boundaryOf returns the boundary whose level is the largest, to a thousandth, at which the walk
+// crosses it with at most the probability delta.
+// Each of at most mostSteps+1 steps is crossed with at most the level, so that the smallest level
+// needs no search.
 func boundaryOf(n int, a, delta float64) boundary {
 	low := delta / (mostSteps + 2)
 	high := delta
@@ -154,18 +169,20 @@ func boundaryOf(n int, a, delta float64) boundary {
 	}
 }
 
-// Selective says which rows a classifier answers, how many it answers at least, and that at most the share AtMostWrong
-// of its answers is wrong. Both hold together with probability 1−Delta, three quarters of which are for the wrong
-// answers.
+// Selective says which rows a classifier answers, how many it answers at least, and that at most
+// the share AtMostWrong of its answers is wrong.
+// Both hold together with probability 1−Delta, three quarters of which are for the wrong answers.
 type Selective struct {
 	AtMostWrong float64 `json:"at_most_wrong"` // declared
 	Delta       float64 `json:"delta"`
 	Threshold   float64 `json:"threshold"` // rows with a score of at least Threshold are answered
 	Answered    int     `json:"answered"`  // certified rows
 	Wrong       int     `json:"wrong"`     // certified rows that are answered wrong
-	Allowed     int     `json:"allowed"`   // at most so many wrong certified rows are accepted for this Answered
-	Level       float64 `json:"level"`     // each step of the boundary is crossed with at most this probability
-	AnswersOf   float64 `json:"answers"`   // at least this share of further rows is answered
+	// at most so many wrong certified rows are accepted for this Answered
+	Allowed int `json:"allowed"`
+	// each step of the boundary is crossed with at most this probability
+	Level     float64 `json:"level"`
+	AnswersOf float64 `json:"answers"` // at least this share of further rows is answered
 	// the level of each bound on the share of unanswered rows, which all hold together
 	AnswersLevel float64 `json:"answers_level"`
 	Reason       string  `json:"reason,omitempty"` // why there is no threshold
@@ -203,25 +220,28 @@ func selectAnswers(score []float64, wrong []bool, a, delta float64) Selective {
 	return found
 }
 
-// Detection says that a classifier which flags rows with a score of at least Threshold flags at least the share Recall
-// of the rows of a class, and bounds the share of flagged rows among the other rows. Both hold together with
-// probability 1−Delta, three quarters of which are for the recall.
+// Detection says that a classifier which flags rows with a score of at least Threshold flags at
+// least the share Recall of the rows of a class, and bounds the share of flagged rows among the
+// other rows. Both hold together with probability 1−Delta, three quarters of which are for the
+// recall.
 //
-// The search for the threshold is free. P(score < t) among rows of the class grows with t. Let t* be the largest t at
-// which it is at most 1−Recall. If the threshold is larger, at least as many rows of the class are missed as lie at or
-// below t*, and their bound is at most 1−Recall, though at least this share truly lies there. t* doesn't depend on
-// the rows, so this has at most the probability of one bound (Wilks, as in Promise). The share of flagged rows among
-// others is bounded at all thresholds at once.
+// The search for the threshold is free. P(score < t) among rows of the class grows with t.
+// Let t* be the largest t at which it is at most 1−Recall.
+// If the threshold is larger, at least as many rows of the class are missed as lie at or below t*,
+// and their bound is at most 1−Recall, though at least this share truly lies there.
+// t* doesn't depend on the rows, so this has at most the probability of one bound (Wilks, as in
+// Promise). The share of flagged rows among others is bounded at all thresholds at once.
 type Detection struct {
-	Positive         string  `json:"positive"`
-	Recall           float64 `json:"recall"` // declared
-	Delta            float64 `json:"delta"`
-	Threshold        float64 `json:"threshold"`
-	Positives        int     `json:"positives"` // certified rows of the class
-	Missed           int     `json:"missed"`    // certified rows of the class that aren't flagged
-	Others           int     `json:"others"`    // certified rows of other classes
-	FalseAlarms      int     `json:"false_alarms"`
-	FalseAlarmsBound float64 `json:"false_alarms_bound"` // bounds the share of flagged rows among others
+	Positive    string  `json:"positive"`
+	Recall      float64 `json:"recall"` // declared
+	Delta       float64 `json:"delta"`
+	Threshold   float64 `json:"threshold"`
+	Positives   int     `json:"positives"` // certified rows of the class
+	Missed      int     `json:"missed"`    // certified rows of the class that aren't flagged
+	Others      int     `json:"others"`    // certified rows of other classes
+	FalseAlarms int     `json:"false_alarms"`
+	// bounds the share of flagged rows among others
+	FalseAlarmsBound float64 `json:"false_alarms_bound"`
 	FalseAlarmsLevel float64 `json:"false_alarms_level"`
 	Reason           string  `json:"reason,omitempty"`
 }

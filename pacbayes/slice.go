@@ -7,13 +7,15 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// slices bounds the mean loss of each slice. Given which rows lie in a slice, the number of their misses is binomial.
+// slices bounds the mean loss of each slice. Given which rows lie in a slice, the number of their
+// misses is binomial.
 func (t Terms) slices(s Sample) ([]Slice, error) {
 	if s.Sum != nil {
 		return nil, errors.New("slices: rows that are spread over ranks can't be counted by kind; use one rank")
 	}
 	losses := s.pointLosses(t.Loss)
-	// How many rows a slice has depends on inputs alone. So slices that are too small leave their δ to other slices.
+	// How many rows a slice has depends on inputs alone.
+	// So slices that are too small leave their δ to other slices.
 	parts := len(lists.If(s.Slices, func(slice Slice) bool { return t.Rules == 0 || len(slice.In) >= MinRows }))
 	var all []Slice
 	for _, slice := range s.Slices {

@@ -10,12 +10,15 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// mostStored is the most rows that a stored certificate of labels may have. With more its bounds would take minutes.
+// mostStored is the most rows that a stored certificate of labels may have.
+// With more its bounds would take minutes.
 const mostStored = 10_000_000
 
-// Again computes a stored certificate again from the counts in it and the declared terms and costs, as Certify does. It
-// takes from c what rows alone can tell: thresholds of scores, the means of some losses, and bounds that need each
-// loss. If no rows can have these, the result has something else there. So c is to be refused if it differs.
+// Again computes a stored certificate again from the counts in it and the declared terms and costs,
+// as Certify does. It takes from c what rows alone can tell:
+// thresholds of scores, the means of some losses, and bounds that need each loss.
+// If no rows can have these, the result has something else there.
+// So c is to be refused if it differs.
 func (t LabelTerms) Again(c *Labels, costs [][]float64) (*Labels, error) {
 	l, err := c.rows(t.Positive)
 	if err != nil {
@@ -55,7 +58,8 @@ func poolOf(n int, right func(i int) bool) *pool {
 	return &pool{right: lists.Where(n, right), wrong: lists.Where(n, func(i int) bool { return !right(i) })}
 }
 
-// take takes rows out of the pool, for a field of the certificate. It keeps an error if the pool doesn't have them.
+// take takes rows out of the pool, for a field of the certificate.
+// It keeps an error if the pool doesn't have them.
 func (p *pool) take(field string, rows, wrong int, each func(i int)) {
 	if wrong < 0 || wrong > len(p.wrong) || rows < wrong || rows-wrong > len(p.right) {
 		p.err = cmp.Or(p.err, fmt.Errorf("%s: %d rows, %d of them wrong, don't fit the confusion matrix", field, rows, wrong))
@@ -68,7 +72,8 @@ func (p *pool) take(field string, rows, wrong int, each func(i int)) {
 	p.right = p.right[rows-wrong:]
 }
 
-// counted returns an error if the counts of c don't add up. It takes no time that grows with a count.
+// counted returns an error if the counts of c don't add up. It takes no time that grows with a
+// count.
 func (c *Labels) counted() error {
 	left := min(c.Rows, mostStored)
 	for i, counts := range c.Confusion {
@@ -90,7 +95,8 @@ func (c *Labels) counted() error {
 	return nil
 }
 
-// rows returns rows with the counts of c. Their scores are 0 or 1, and their probabilities are the means of their bins.
+// rows returns rows with the counts of c. Their scores are 0 or 1, and their probabilities are the
+// means of their bins.
 func (c *Labels) rows(positive string) (*Labelled, error) {
 	l := &Labelled{Classes: c.Classes, stored: c}
 	if err := c.counted(); err != nil {

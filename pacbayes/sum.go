@@ -13,8 +13,9 @@ const (
 	parallelRows = 4096 // from this number of rows on goroutines save time
 )
 
-// sumChunks adds up rows(lo, hi) over the n rows in chunks of chunkRows. As many goroutines as there are processors
-// compute the chunks. The sums are added in the order of the chunks.
+// sumChunks adds up rows(lo, hi) over the n rows in chunks of chunkRows.
+// As many goroutines as there are processors compute the chunks.
+// The sums are added in the order of the chunks.
 func sumChunks(n int, rows func(lo, hi int) sums) (total sums) {
 	chunks := (n + chunkRows - 1) / chunkRows
 	chunk := func(c int) sums { return rows(c*chunkRows, min((c+1)*chunkRows, n)) }

@@ -25,71 +25,85 @@ func (t Terms) NewestRules() int {
 	return 0
 }
 
-// MinRows is the smallest number of certified rows, or groups, for which krigo issues a certificate.
+// MinRows is the smallest number of certified rows, or groups, for which krigo issues a
+// certificate.
 const MinRows = 20
 
-// Terms holds what was fixed before the certified rows were seen, and what the choices made on these rows cost. Terms
-// with a loss in scaled units turn predictions and KL into a Certificate.
+// Terms holds what was fixed before the certified rows were seen, and what the choices made on
+// these rows cost. Terms with a loss in scaled units turn predictions and KL into a Certificate.
 type Terms struct {
 	Loss       Loss    `json:"loss"`        // its half-widths are in the units of y as certified
 	EpsilonRaw float64 `json:"epsilon_raw"` // Loss.Below in the target's own units
 	Delta      float64 `json:"delta"`       // the certificate fails with at most this probability
 	Grid       Grid    `json:"grid"`
-	Params     int     `json:"params"`     // T, the number of the prior's parameters on the grid
-	Choices    int     `json:"choices"`    // at least 1; alternatives, such as kernels, that certified rows chose among
-	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for an informed prior
-	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
+	Params     int     `json:"params"` // T, the number of the prior's parameters on the grid
+	// at least 1; alternatives, such as kernels, that certified rows chose among
+	Choices int `json:"choices"`
+	// rows set aside for the scaling, and for an informed prior
+	PriorRows int    `json:"prior_rows"`
+	Scaling   string `json:"scaling"` // prior-rows, declared or all-rows
 	// the prior rows gave the categories, or the means that replace missing values
 	Encoded bool `json:"encoded,omitempty"`
 
-	// These describe a mixed p_θ, or are 0. p_θ gives equal shares to Resolutions grids, of 0, 1, … digits, and to
-	// Structures structures of the lengthscales. With Tied > 0 the lengthscales take Tied different values, which
-	// Params counts. There are Tied^Lengthscales ways to assign these values to the Lengthscales lengthscales.
+	// These describe a mixed p_θ, or are 0. p_θ gives equal shares to Resolutions grids, of 0, 1, …
+	// digits, and to Structures structures of the lengthscales.
+	// With Tied > 0 the lengthscales take Tied different values, which Params counts.
+	// There are Tied^Lengthscales ways to assign these values to the Lengthscales lengthscales.
 	Resolutions  int `json:"resolutions,omitempty"`
 	Structures   int `json:"structures,omitempty"`
 	Lengthscales int `json:"lengthscales,omitempty"`
 	Tied         int `json:"tied,omitempty"`
 
 	// P was learnt on the prior rows, so that no parameter of P lies on the grid
-	Informed   bool       `json:"informed,omitempty"`
-	Fixed      bool       `json:"fixed,omitempty"`  // Q is P itself: nothing was learnt on the certified rows
+	Informed bool `json:"informed,omitempty"`
+	// Q is P itself: nothing was learnt on the certified rows
+	Fixed      bool       `json:"fixed,omitempty"`
 	Inequality Inequality `json:"family,omitempty"` // "" means kl
-	Route      Route      `json:"route,omitempty"`  // the way to the bound on the mean; "" means twice
+	// the way to the bound on the mean; "" means twice
+	Route Route `json:"route,omitempty"`
 
-	// Promise is the share of predictions for which krigo looks for the smallest guaranteed half-width. It is 0 if no
-	// promise was asked for.
+	// Promise is the share of predictions for which krigo looks for the smallest guaranteed
+	// half-width. It is 0 if no promise was asked for.
 	Promise float64 `json:"promise,omitempty"`
 
 	// Curve says that all half-widths are bounded at once.
 	Curve bool `json:"curve,omitempty"`
-	// Slices are columns, SliceSD or SliceDistance. They cut rows into kinds with bounds of their own, which get half
-	// of δ.
+	// Slices are columns, SliceSD or SliceDistance.
+	// They cut rows into kinds with bounds of their own, which get half of δ.
 	Slices []string `json:"slices,omitempty"`
-	// Rules is the version of the rules of some bounds. By rules 0, in older model files, a curve has a bound at every
-	// share of misses, and every slice has a part of δ. By rules 1 a curve ends at curveEnd, and slices of fewer than
-	// MinRows rows have no part. By rules 2 the number of units decides what the gamblers of betting stake.
+	// Rules is the version of the rules of some bounds.
+	// By rules 0, in older model files, a curve has a bound at every share of misses, and every
+	// slice has a part of δ. By rules 1 a curve ends at curveEnd, and slices of fewer than MinRows
+	// rows have no part. By rules 2 the number of units decides what the gamblers of betting stake.
 	Rules int `json:"rules,omitempty"`
 
-	// Declaration is the SHA-256, in hexadecimal, of a text that declared all that was done beforehand; "": no text.
+	// Declaration is the SHA-256, in hexadecimal, of a text that declared all that was done
+	// beforehand; "": no text.
 	Declaration string `json:"declaration,omitempty"`
 
-	// Group is the column by which rows are grouped. A group is then the unit that is drawn and counted.
+	// Group is the column by which rows are grouped.
+	// A group is then the unit that is drawn and counted.
 	Group string `json:"group,omitempty"`
-	// Copies says that equal rows count as copies of one observation. One copy was kept, or the copies form a group.
+	// Copies says that equal rows count as copies of one observation.
+	// One copy was kept, or the copies form a group.
 	Copies bool `json:"copies,omitempty"`
-	// Elsewhere says that no model of this package made the predictions. The person who certifies vouches that they
-	// were made without the certified rows.
+	// Elsewhere says that no model of this package made the predictions.
+	// The person who certifies vouches that they were made without the certified rows.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 	// Backtest says that the certified rows are the last rows of the table, not drawn at random.
 	Backtest bool `json:"backtest,omitempty"`
 
-	// These belong to a computation, and a model doesn't store them. Repeats counts the rows the model was made from
-	// that equal another row. OtherEpsilon says that ε isn't the declared ε.
-	Repeats      int  `json:"-"`
-	Limits       int  `json:"-"` // certified rows whose targets are known as limits of detection alone
-	Near         int  `json:"-"` // certified rows, among the first 1,000, that nearly equal another row
-	Positional   bool `json:"-"` // roles were dealt by the places of the rows in the file
-	OrderChance  bool `json:"-"` // the person who certifies vouches that this order says nothing about the rows
+	// These belong to a computation, and a model doesn't store them.
+	// Repeats counts the rows the model was made from that equal another row.
+	// OtherEpsilon says that ε isn't the declared ε.
+	Repeats int `json:"-"`
+	// certified rows whose targets are known as limits of detection alone
+	Limits int `json:"-"`
+	// certified rows, among the first 1,000, that nearly equal another row
+	Near       int  `json:"-"`
+	Positional bool `json:"-"` // roles were dealt by the places of the rows in the file
+	// the person who certifies vouches that this order says nothing about the rows
+	OrderChance  bool `json:"-"`
 	OtherEpsilon bool `json:"-"`
 }
 
@@ -97,24 +111,27 @@ type Terms struct {
 type Route string
 
 const (
-	// Twice bounds the mean's risk by twice the bound on a random draw. This holds however Q was learnt, since the
-	// losses are quasi-convex and Q is symmetric about its mean.
+	// Twice bounds the mean's risk by twice the bound on a random draw.
+	// This holds however Q was learnt, since the losses are quasi-convex and Q is symmetric about
+	// its mean.
 	Twice Route = "twice"
-	// Direct bounds the mean's risk from its losses on the certified rows. It is a plain hold-out bound, for a mean
-	// that was fixed before these rows were seen. All of δ goes to this bound.
+	// Direct bounds the mean's risk from its losses on the certified rows.
+	// It is a plain hold-out bound, for a mean that was fixed before these rows were seen.
+	// All of δ goes to this bound.
 	Direct Route = "direct"
 	// Both gives half of δ to each of the two bounds, and takes the lower bound.
 	Both Route = "both"
 )
 
-// MeanAlone says whether the certificate is only about the mean, and the mean was fixed before the certified rows were
-// seen. Any function that is learnt on the prior rows can be such a mean.
+// MeanAlone says whether the certificate is only about the mean, and the mean was fixed before the
+// certified rows were seen. Any function that is learnt on the prior rows can be such a mean.
 func (t Terms) MeanAlone() bool { return t.Fixed && t.Route == Direct }
 
 // ErrTooFewRows says that there is no certificate, since there are fewer than MinRows units.
 var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
 
-// ErrLoss says that there is no certificate, since the loss left [0, 1]. Every bound needs this range.
+// ErrLoss says that there is no certificate, since the loss left [0, 1].
+// Every bound needs this range.
 var ErrLoss = errors.New("a loss outside [0, 1]")
 
 // tooFew returns ErrTooFewRows, worded for groups if groups are counted.
@@ -137,8 +154,8 @@ func (t Terms) Extended() bool {
 		len(t.Slices) > 0
 }
 
-// statements returns the number of equal parts of δ. The declared ε and a promise get equal parts. On the route both,
-// each part is divided equally between a random draw and the mean.
+// statements returns the number of equal parts of δ. The declared ε and a promise get equal parts.
+// On the route both, each part is divided equally between a random draw and the mean.
 func (t Terms) statements() float64 {
 	parts := 1.
 	if t.Promise > 0 && !t.Curve { // a curve's promise is one of its points
@@ -179,14 +196,15 @@ func (t Terms) gridPenalty() float64 {
 
 func (t Terms) choicesPenalty() float64 { return math.Log(float64(t.Choices) * t.statements()) }
 
-// Penalty returns what a bound on n rows pays besides KL, in nats: ln(1/p_θ), ln of the number of choices and
-// statements, and ln of the inequality's constant divided by δ.
+// Penalty returns what a bound on n rows pays besides KL, in nats:
+// ln(1/p_θ), ln of the number of choices and statements, and ln of the inequality's constant
+// divided by δ.
 func (t Terms) Penalty(n int) float64 {
 	return t.inequality().Penalty(t.gridPenalty()+t.choicesPenalty(), n, t.Delta)
 }
 
-// fixed bounds the expected loss, in [0,1], of a predictor that was fixed before the units of s were seen. losses holds
-// the losses of this rank's units.
+// fixed bounds the expected loss, in [0,1], of a predictor that was fixed before the units of s
+// were seen. losses holds the losses of this rank's units.
 func (t Terms) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (float64, error) {
 	n := s.units()
 	q := t.inequality()
@@ -207,7 +225,8 @@ func (t Terms) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (f
 	return math.Min(1, b+rounding), err
 }
 
-// alone returns the terms of a bound on the mean of a simple predictor by itself, at the declared ε alone.
+// alone returns the terms of a bound on the mean of a simple predictor by itself, at the declared ε
+// alone.
 func (t Terms) alone() Terms {
 	t.Route = Direct
 	t.Choices = 1
@@ -245,7 +264,8 @@ func (t Terms) Check() error {
 	)
 }
 
-// CheckRoute returns an error if an inequality, a route and a promise don't fit together, or don't fit how Q was made.
+// CheckRoute returns an error if an inequality, a route and a promise don't fit together, or don't
+// fit how Q was made.
 func (t Terms) CheckRoute() error {
 	return faults.First(
 		faults.If(t.Route != "" && t.Route != Twice && !t.Fixed,
@@ -311,7 +331,8 @@ func (t Terms) checkSlices() error {
 	)
 }
 
-// declared returns sentences on what wasn't declared before the certified rows were seen, and last on what was.
+// declared returns sentences on what wasn't declared before the certified rows were seen, and last
+// on what was.
 func (t Terms) declared() (c []string) {
 	declared := fmt.Sprintf("The %s loss", t.Loss.Kind)
 	grid := fmt.Sprintf("the grid %s", t.Grid)
@@ -368,7 +389,8 @@ func (t Terms) source() string {
 		"source. For rows ordered in time it covers other moments of the same period, not the future."
 }
 
-// Conditions returns sentences that say what the guarantee of a certificate with these terms rests on.
+// Conditions returns sentences that say what the guarantee of a certificate with these terms rests
+// on.
 func (t Terms) Conditions() (c []string) {
 	declared := t.declared()
 	last := len(declared) - 1

@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Exact is the solution on rows, S = X (Reeb et al. 2018, Eq. 6). The mean is m(x) + k(x,S)w and the variance is
-// k(x,x) − ‖L⁻¹k(S,x)‖², with L Lᵀ = K + sI.
+// Exact is the solution on rows, S = X (Reeb et al. 2018, Eq. 6).
+// The mean is m(x) + k(x,S)w and the variance is k(x,x) − ‖L⁻¹k(S,x)‖², with L Lᵀ = K + sI.
 type Exact struct {
 	factored
 	W    []float64    // w, the weights
@@ -25,7 +25,8 @@ var _ Solution = (*Exact)(nil)
 
 func newExact(w []float64, l matrix.Dense) *Exact { return &Exact{factored{new(kept)}, w, l} }
 
-// Given is a GP with its parameters, the variance of the Gaussian noise, and the observations Y at the rows of X.
+// Given is a GP with its parameters, the variance of the Gaussian noise, and the observations Y at
+// the rows of X.
 type Given struct {
 	Kernel kernel.Kernel
 	Theta  []float64
@@ -37,7 +38,8 @@ type Given struct {
 	PerRow RowNoise
 }
 
-// NewExact conditions a GP on all rows. It keeps X. It returns an error if C isn't positive definite.
+// NewExact conditions a GP on all rows. It keeps X.
+// It returns an error if C isn't positive definite.
 func NewExact(g Given) (*Posterior, error) {
 	k := g.Kernel
 	theta := g.Theta
@@ -88,7 +90,8 @@ func (e *Exact) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	})
 }
 
-// explained turns rows k(x,S) into L⁻¹k(S,x) by solve, and subtracts their squared norms from variance.
+// explained turns rows k(x,S) into L⁻¹k(S,x) by solve, and subtracts their squared norms from
+// variance.
 func explained(solve func(matrix.Dense), ks matrix.Dense, variance []float64) {
 	solve(ks)
 	for i, v := range variance {
@@ -97,7 +100,8 @@ func explained(solve func(matrix.Dense), ks matrix.Dense, variance []float64) {
 }
 
 func (e *Exact) kl(p *Posterior) float64 {
-	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits if s is small. ln|sI| is of the geometric mean.
+	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits if s is small.
+	// ln|sI| is of the geometric mean.
 	n := p.Support.Rows
 	work := e.Chol.Like(n, n)
 	work.CopyFrom(e.Chol)
@@ -188,8 +192,8 @@ func (e *Exact) refactor(p *Posterior) (Solution, error) {
 	return newExact(e.W, l), err
 }
 
-// leastMiss is the largest error of an equation, in standard deviations, that rounding may explain. Without this
-// limit huge weights that cancel would let rounding explain anything.
+// leastMiss is the largest error of an equation, in standard deviations, that rounding may explain.
+// Without this limit huge weights that cancel would let rounding explain anything.
 const leastMiss = 1e-5
 
 // follows checks L Lᵀw = y − m(X).

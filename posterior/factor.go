@@ -10,15 +10,16 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// NotDefinite explains a failed factorisation of K + σ_n² I. The full GP adds no jitter, since the noise variance
-// already stands on the diagonal.
+// NotDefinite explains a failed factorisation of K + σ_n² I.
+// The full GP adds no jitter, since the noise variance already stands on the diagonal.
 func NotDefinite(err error, noise float64) error {
 	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, "+
 		"or shorten the lengthscales", noise, err)
 }
 
-// whole returns the largest prior variance on the support. If the prior is itself a posterior, it is the variance
-// before conditioning, because the rounding error of a remaining variance has the size of the whole variance.
+// whole returns the largest prior variance on the support.
+// If the prior is itself a posterior, it is the variance before conditioning, because the rounding
+// error of a remaining variance has the size of the whole variance.
 func (p *Posterior) whole() float64 {
 	k := p.Kernel
 	theta := p.Theta
@@ -33,8 +34,8 @@ func (p *Posterior) whole() float64 {
 	return temper * slices.Max(diag)
 }
 
-// noisyNorm returns tr(N C⁻¹) for the diagonal matrix N of the rows' noise, s‖L⁻¹‖² if all have the same. It overwrites
-// L.
+// noisyNorm returns tr(N C⁻¹) for the diagonal matrix N of the rows' noise, s‖L⁻¹‖² if all have the
+// same. It overwrites L.
 func (p *Posterior) noisyNorm(l matrix.Dense) (sum float64) {
 	if p.Noises == nil {
 		return p.Noise * inverseNorm(l)
@@ -58,17 +59,19 @@ func inverseNorm(l matrix.Dense) (sum float64) {
 	return sum
 }
 
-// The jitter on the diagonal of K_ZZ is a multiple of the mean variance. It starts at jitterStart, grows tenfold
-// until K_ZZ can be factored, and ends at jitterEnd. KL, mean and variance use the same K_ZZ, which keeps the
-// certificate valid: marginalising the noisy inducing outputs can only lower the KL (data processing).
+// The jitter on the diagonal of K_ZZ is a multiple of the mean variance.
+// It starts at jitterStart, grows tenfold until K_ZZ can be factored, and ends at jitterEnd.
+// KL, mean and variance use the same K_ZZ, which keeps the certificate valid:
+// marginalising the noisy inducing outputs can only lower the KL (data processing).
 const (
 	jitterStart = 1e-10
 	jitterEnd   = 1e-4
 )
 
-// FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I. It takes the least jitter from minJitter on
-// whose pivots are larger than rounding errors. Inducing inputs that almost coincide have pivots of pure rounding,
-// which would make V = L⁻¹K_ZX and a KL wrong in their leading digits.
+// FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I.
+// It takes the least jitter from minJitter on whose pivots are larger than rounding errors.
+// Inducing inputs that almost coincide have pivots of pure rounding, which would make V = L⁻¹K_ZX
+// and a KL wrong in their leading digits.
 func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64, l matrix.Dense) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
 	at.Kernel.Diag(at.Theta, z, diag)
@@ -101,8 +104,9 @@ func leastPivot(l matrix.Dense) float64 {
 	return least
 }
 
-// shift returns c such that L Lᵀ = K_SS + cI for a given L. If possible, a sparse posterior's c is exactly one of the
-// possible jitters, because in some directions L consists of c alone.
+// shift returns c such that L Lᵀ = K_SS + cI for a given L.
+// If possible, a sparse posterior's c is exactly one of the possible jitters, because in some
+// directions L consists of c alone.
 func (p *Posterior) shift(l matrix.Dense, whole float64, inducing bool) float64 {
 	n := float64(p.Support.Rows)
 	diag := make([]float64, p.Support.Rows)
@@ -127,13 +131,16 @@ func (p *Posterior) shift(l matrix.Dense, whole float64, inducing bool) float64 
 	return c
 }
 
-// Two factors count as equal if their distance is at most sameFactor, or within the reach of rounding.
+// Two factors count as equal if their distance is at most sameFactor, or within the reach of
+// rounding.
 //
-// The certificate doesn't depend on sameFactor. It says how close the predictor's ‖L⁻¹k(S,x)‖ has to be to the
-// certified predictor's. Factors from one kind of processor differed by at most 3e-10.
+// The certificate doesn't depend on sameFactor.
+// It says how close the predictor's ‖L⁻¹k(S,x)‖ has to be to the certified predictor's.
+// Factors from one kind of processor differed by at most 3e-10.
 const sameFactor = 1e-6
 
-// refill returns the Cholesky factor of K_SS + cI, or of K_SS with the rows' own noise, which stored should equal.
+// refill returns the Cholesky factor of K_SS + cI, or of K_SS with the rows' own noise, which
+// stored should equal.
 func (p *Posterior) refill(stored matrix.Dense, c, whole float64) (matrix.Dense, error) {
 	l := p.Support.Like(p.Support.Rows, p.Support.Rows)
 	kernel.At(p.Kernel, p.Theta).FillSymmetric(p.Support, l)
@@ -151,8 +158,8 @@ func (p *Posterior) refill(stored matrix.Dense, c, whole float64) (matrix.Dense,
 // distanceCols is the number of columns of L that distance takes at a time.
 const distanceCols = 512
 
-// distance returns ‖L⁻¹A − I‖ in the Frobenius norm. This norm is as sensitive to a difference where L Lᵀ is small as
-// where it is large.
+// distance returns ‖L⁻¹A − I‖ in the Frobenius norm.
+// This norm is as sensitive to a difference where L Lᵀ is small as where it is large.
 func distance(l, a matrix.Dense) float64 {
 	var sum float64
 	n := l.Rows
@@ -177,9 +184,10 @@ func distance(l, a matrix.Dense) float64 {
 	return math.Sqrt(sum)
 }
 
-// rounding returns how far rounding moves L on another kind of processor. Such a processor computes L Lᵀ to Nε of a
-// variance, and L moves by this times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). The result is at most 0.5,
-// because 1 is the error of a factor that lacks its least pivot.
+// rounding returns how far rounding moves L on another kind of processor.
+// Such a processor computes L Lᵀ to Nε of a variance, and L moves by this times ‖L⁻¹‖² (a
+// perturbation bound of Cholesky's factor). The result is at most 0.5, because 1 is the error of a
+// factor that lacks its least pivot.
 func rounding(l matrix.Dense, variance float64) float64 {
 	inverse := l.Like(l.Rows, l.Rows)
 	inverse.CopyFrom(l)

@@ -7,23 +7,25 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Fewer predicts rows of the support from their other nearest rows. A half or a quarter of the nearest rows are enough
-// if their root mean squared error is at most tolerated above the error of all nearest rows, relative to this error,
-// and their negative log density at most tolerated above.
+// Fewer predicts rows of the support from their other nearest rows.
+// A half or a quarter of the nearest rows are enough if their root mean squared error is at most
+// tolerated above the error of all nearest rows, relative to this error, and their negative log
+// density at most tolerated above.
 //
-// 256 rows instead of 512 lose these shares of the RMSE, on 1,000 of these rows and on the test rows, with the kernels
-// of default fits: pol .002 and −.005, bike .007 and .006, protein .002 and .000, kin40k .168 and .121, traffic with a
-// transform .010 and .004, pol without one .012 and .007. 128 rows lose .008 and −.008, .018 and .028, .008 and .002,
-// .301 and .292, .021 and .013, .013 and −.014. The first share has a standard error of .003 to .015, so tolerated lies
-// in the widest gap.
+// 256 rows instead of 512 lose these shares of the RMSE, on 1,000 of these rows and on the test
+// rows, with the kernels of default fits: pol .002 and −.005, bike .007 and .006, protein .002 and
+// .000, kin40k .168 and .121, traffic with a transform .010 and .004, pol without one .012 and
+// .007. 128 rows lose .008 and −.008, .018 and .028, .008 and .002, .301 and .292, .021 and .013,
+// .013 and −.014. The first share has a standard error of .003 to .015, so tolerated lies in the
+// widest gap.
 const (
 	fewerSample = 1000
 	tolerated   = 0.015
 	fewerRows   = 8 * fewerSample // least support, so that the sample takes less time than it saves
 )
 
-// Fewer returns p, or p with fewer nearest rows for each prediction if these predict about as well. p.Solution is a
-// *Nearest.
+// Fewer returns p, or p with fewer nearest rows for each prediction if these predict about as well.
+// p.Solution is a *Nearest.
 func (p *Posterior) Fewer() *Posterior {
 	q := p.Solution.(*Nearest)
 	n := p.Support.Rows

@@ -13,9 +13,10 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Inducing is the solution on inducing inputs, S = Z (Reeb et al. 2018, Eqs. 9, 11). The mean is m(x) + k(x,S)w and
-// the variance is k(x,x) − ‖L⁻¹k(S,x)‖² + ‖L_B⁻¹L⁻¹k(S,x)‖², with L Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ. A free-form
-// q(f_Z) has the same form, and B⁻¹ is its whitened covariance.
+// Inducing is the solution on inducing inputs, S = Z (Reeb et al. 2018, Eqs. 9, 11).
+// The mean is m(x) + k(x,S)w and the variance is k(x,x) − ‖L⁻¹k(S,x)‖² + ‖L_B⁻¹L⁻¹k(S,x)‖², with L
+// Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ. A free-form q(f_Z) has the same form, and B⁻¹ is its
+// whitened covariance.
 type Inducing struct {
 	factored
 	W     []float64    // w, the weights
@@ -29,7 +30,8 @@ func newInducing(w []float64, l, b matrix.Dense) *Inducing {
 	return &Inducing{factored{new(kept)}, w, l, b}
 }
 
-// NewInducing turns the whitened mean μ, given as mu, into weights, and returns p with the solution of these weights.
+// NewInducing turns the whitened mean μ, given as mu, into weights, and returns p with the solution
+// of these weights.
 func NewInducing(p Posterior, mu []float64, chol, cholB matrix.Dense) (*Posterior, error) {
 	linalg.Trsv(true, chol, mu)
 	if !linalg.Finite(mu) {
@@ -111,8 +113,9 @@ func (q *Inducing) prior(k *kernel.Conditional) error {
 	return nil
 }
 
-// farthest is the largest distance that inducing inputs may have from the rows, whose own inputs are about 1. Kernels
-// measure distances from a point among the inducing inputs, and rows lose as many digits as the distance has.
+// farthest is the largest distance that inducing inputs may have from the rows, whose own inputs
+// are about 1. Kernels measure distances from a point among the inducing inputs, and rows lose as
+// many digits as the distance has.
 const farthest = 1e8
 
 func (q *Inducing) refactor(p *Posterior) (Solution, error) {
@@ -133,8 +136,8 @@ func (q *Inducing) refactor(p *Posterior) (Solution, error) {
 	return newInducing(q.W, l, q.CholB), err
 }
 
-// Apart says how far q, a sparse posterior of the same kernel, mean and support, is from p. mean is the largest
-// difference of their means at the rows of x, and covariance is ‖L_B⁻¹L_B' − I‖.
+// Apart says how far q, a sparse posterior of the same kernel, mean and support, is from p. mean is
+// the largest difference of their means at the rows of x, and covariance is ‖L_B⁻¹L_B' − I‖.
 func (p *Posterior) Apart(q *Posterior, x matrix.Dense) (mean, covariance float64) {
 	a := p.Solution.(*Inducing)
 	b := q.Solution.(*Inducing)

@@ -14,12 +14,15 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// The exact posterior of more rows than can be factored. One solve by conjugate gradients gives its weights. Exact
-// variances would take a solve for each row. So its variances are conditioned only on the nearest rows of the support.
-// They are never below the exact variances, since conditioning on fewer rows leaves more variance. They are close to
-// the exact variances if near rows say most of what is known. (A low-rank factor of C⁻¹ for all rows together isn't
-// close: on 1,600 rows of kin40k the best factor of rank 200 leaves 4.6 times the exact variance.) Exact variances can
-// be solved for at a few rows.
+// The exact posterior of more rows than can be factored.
+// One solve by conjugate gradients gives its weights.
+// Exact variances would take a solve for each row.
+// So its variances are conditioned only on the nearest rows of the support.
+// They are never below the exact variances, since conditioning on fewer rows leaves more variance.
+// They are close to the exact variances if near rows say most of what is known.
+// (A low-rank factor of C⁻¹ for all rows together isn't close:
+// on 1,600 rows of kin40k the best factor of rank 200 leaves 4.6 times the exact variance.) Exact
+// variances can be solved for at a few rows.
 
 // Gradients is the solution by conjugate gradients.
 type Gradients struct {
@@ -29,9 +32,10 @@ type Gradients struct {
 
 var _ Solution = (*Gradients)(nil)
 
-// NewIterative does what NewExact does without an N×N matrix. It takes O(N·rank) memory, and O(N²) time per iteration.
-// Variances are conditioned on the nearest rows of x (see NewNearest). It keeps x. An error may be an
-// *iterative.Stalled.
+// NewIterative does what NewExact does without an N×N matrix.
+// It takes O(N·rank) memory, and O(N²) time per iteration.
+// Variances are conditioned on the nearest rows of x (see NewNearest). It keeps x.
+// An error may be an *iterative.Stalled.
 func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Posterior, error) {
 	p := NewNearest(g, nearest)
 	ctx, fail := context.WithCancelCause(ctx)
@@ -98,7 +102,8 @@ func (q *Gradients) work(n, d float64, variance bool) float64 {
 	return n * d
 }
 
-// leastSolved is the largest relative residual that weights may have. Training goes on to a tenth of this residual.
+// leastSolved is the largest relative residual that weights may have.
+// Training goes on to a tenth of this residual.
 // Another kind of processor computes the same residual to many digits.
 const leastSolved = 1e-5
 
@@ -120,8 +125,8 @@ func (q *Gradients) follows(p *Posterior, y, mean []float64, at Made) error {
 	return nil
 }
 
-// Solved returns ‖(K + σ_n² I)w − r‖ / ‖r‖ in float64, for the weights of a posterior by conjugate gradients and r =
-// y − m_β(X). It takes one product with the covariance matrix, in O(N²) time.
+// Solved returns ‖(K + σ_n² I)w − r‖ / ‖r‖ in float64, for the weights of a posterior by conjugate
+// gradients and r = y − m_β(X). It takes one product with the covariance matrix, in O(N²) time.
 func (p *Posterior) Solved(r []float64) float64 {
 	n := p.Support.Rows
 	product := matrix.New(n, 1)
@@ -162,24 +167,27 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 		Tolerance: o.Tolerance, Progress: o.Progress}, err
 }
 
-// SolvedVariance writes the variance of f(x_i), with a solve for every row of x. It serves posteriors of NewIterative.
-// A solve goes to the given relative residual, or to a smaller one if too much variance would be left. The residual r
-// makes the variance larger, by rᵀA⁻¹r, since kᵀA⁻¹k ≥ 2kᵀu − uᵀAu for any u. If rounding keeps a solve from improving
-// on the variance given the nearest rows alone, SolvedVariance writes that variance, which isn't below the exact one
-// either.
+// SolvedVariance writes the variance of f(x_i), with a solve for every row of x.
+// It serves posteriors of NewIterative.
+// A solve goes to the given relative residual, or to a smaller one if too much variance would be
+// left. The residual r makes the variance larger, by rᵀA⁻¹r, since kᵀA⁻¹k ≥ 2kᵀu − uᵀAu for any u.
+// If rounding keeps a solve from improving on the variance given the nearest rows alone,
+// SolvedVariance writes that variance, which isn't below the exact one either.
 func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance []float64, o Iterative) error {
 	return p.solvedVariance(ctx, x, variance, 0, o)
 }
 
-// leftOver is the largest share of a variance, noise included, that the residual of its solve may add. If the residual
-// may add more, krigo multiplies the tolerance by closer and solves again, with at most mostTimes solves in all.
+// leftOver is the largest share of a variance, noise included, that the residual of its solve may
+// add. If the residual may add more, krigo multiplies the tolerance by closer and solves again,
+// with at most mostTimes solves in all.
 const (
 	leftOver  = 0.05
 	closer    = 1e-2
 	mostTimes = 4
 )
 
-// solvedVariance does the work of SolvedVariance, for callers to whom the variance plus noise matters.
+// solvedVariance does the work of SolvedVariance, for callers to whom the variance plus noise
+// matters.
 func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance []float64, noise float64,
 	o Iterative) error {
 	ctx, fail := context.WithCancelCause(ctx)
@@ -192,8 +200,8 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 	p.Kernel.Diag(p.Theta, x, variance)
 	for i0 := 0; i0 < x.Rows; i0 += solvedRows {
 		rows := x.RowRange(i0, min(i0+solvedRows, x.Rows))
-		// Products with one column round differently from products with several. So a single row gets a second
-		// column.
+		// Products with one column round differently from products with several. So a single row
+		// gets a second column.
 		cols := max(rows.Rows, 2)
 		b := matrix.New(n, cols)
 		u := matrix.New(n, cols)
@@ -222,7 +230,8 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 	return nil
 }
 
-// solvedTo lowers variances to what the solutions u of A u = k say, and reports whether their residuals leave little.
+// solvedTo lowers variances to what the solutions u of A u = k say, and reports whether their
+// residuals leave little.
 func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64, noise float64) bool {
 	n := len(best)
 	v := slices.Clone(prior)
@@ -235,7 +244,8 @@ func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64
 		for j, w := range u.Row(i)[:n] {
 			r := residuals.At(i, j)
 			v[j] -= w * (k.At(i, j) + r)
-			left[j] += r * r / least // at least rᵀA⁻¹r, as no eigenvalue of A is below the least noise
+			// at least rᵀA⁻¹r, as no eigenvalue of A is below the least noise
+			left[j] += r * r / least
 		}
 	}
 	little := true
@@ -249,8 +259,8 @@ func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64
 // solvedRows is the number of rows whose variances are solved for together.
 const solvedRows = 64
 
-// Excess compares the variances of Latent with the variances of SolvedVariance at the rows of x, noise included. It
-// returns the mean and the largest ratio.
+// Excess compares the variances of Latent with the variances of SolvedVariance at the rows of x,
+// noise included. It returns the mean and the largest ratio.
 func (p *Posterior) Excess(ctx context.Context, x matrix.Dense, o Iterative) (mean, largest float64, err error) {
 	n := x.Rows
 	m := make([]float64, n)

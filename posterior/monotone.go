@@ -10,30 +10,35 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Monotone makes a mean of f that never falls along each axis. A grid on the axes has Knots, and its other inputs are
-// the row's own. On the grid the mean becomes the isotonic regression of the means at the knots, the monotone numbers
-// with the least sum of squared differences. It is the mean itself if that is monotone. With two axes it is the average
-// of regressions along the first axis and then along the second, and in the other order. Isotonic regression keeps the
-// order of two lists of numbers, so that the second regression leaves what the first one did in order. Each regression
-// is a projection on a convex set, and brings the mean nearer to every function that is monotone (in the mean square
-// over the grid). Lin and Dunson, "Bayesian monotone regression using Gaussian process projection", Biometrika 101,
-// 2014, project draws in the same way. Between knots the mean is linear on each axis, and beyond the ends it is
-// constant. So it is a fixed function of what made the mean.
+// Monotone makes a mean of f that never falls along each axis.
+// A grid on the axes has Knots, and its other inputs are the row's own.
+// On the grid the mean becomes the isotonic regression of the means at the knots, the monotone
+// numbers with the least sum of squared differences. It is the mean itself if that is monotone.
+// With two axes it is the average of regressions along the first axis and then along the second,
+// and in the other order. Isotonic regression keeps the order of two lists of numbers, so that the
+// second regression leaves what the first one did in order.
+// Each regression is a projection on a convex set, and brings the mean nearer to every function
+// that is monotone (in the mean square over the grid).
+// Lin and Dunson, "Bayesian monotone regression using Gaussian process projection", Biometrika 101,
+// 2014, project draws in the same way. Between knots the mean is linear on each axis, and beyond
+// the ends it is constant. So it is a fixed function of what made the mean.
 //
-// The average of the running maximum from below and the running minimum from above, which has the least largest
-// difference, is worse: RMSE 1.002 of the unchanged mean's on 30 drawn monotone functions (100 rows, noise .3), 1.39
-// at worst, where isotonic regression has .989 and 1.12. Sorting the means has .992 and 1.34.
+// The average of the running maximum from below and the running minimum from above, which has the
+// least largest difference, is worse: RMSE 1.002 of the unchanged mean's on 30 drawn monotone
+// functions (100 rows, noise .3), 1.39 at worst, where isotonic regression has .989 and 1.12.
+// Sorting the means has .992 and 1.34.
 type Monotone []Axis
 
-// Axis is an input and the way along which the mean doesn't fall, from From to To in scaled units. From is above To if
-// the mean doesn't rise with the input.
+// Axis is an input and the way along which the mean doesn't fall, from From to To in scaled units.
+// From is above To if the mean doesn't rise with the input.
 type Axis struct {
 	Input int     `json:"input"` // number of the input, from 0
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
 }
 
-// Knots returns the number of knots on each axis. The most axes are two: the number of knots is what predictions cost.
+// Knots returns the number of knots on each axis. The most axes are two:
+// the number of knots is what predictions cost.
 func (m Monotone) Knots() int {
 	if len(m) == 1 {
 		return 32
@@ -103,8 +108,8 @@ func rising(f []float64, side int) []float64 {
 	return f
 }
 
-// isotonic puts the isotonic regression of count numbers, step apart from first on, in their place. It pools adjacent
-// violators.
+// isotonic puts the isotonic regression of count numbers, step apart from first on, in their place.
+// It pools adjacent violators.
 func isotonic(f []float64, first, step, count int) {
 	type pool struct{ mean, size float64 }
 	var pools []pool

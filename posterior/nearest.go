@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// near predicts each row from the nearest rows of the support. Only single points have variances, and no joint
-// distribution of several points exists.
+// near predicts each row from the nearest rows of the support.
+// Only single points have variances, and no joint distribution of several points exists.
 type near struct {
 	count int // nearest rows used for a prediction
 	index func() *neighbours.Index
@@ -45,9 +45,10 @@ func (s near) work(n, d float64, _ bool) float64 {
 	return k*k*k/3 + 2*n*d
 }
 
-// Nearest is the solution that predicts a row by the exact GP of count rows of the support: the rows that the prior
-// correlates most with it (package neighbours). For stationary kernels these are the nearest rows. It is another
-// model than the exact GP on all rows.
+// Nearest is the solution that predicts a row by the exact GP of count rows of the support:
+// the rows that the prior correlates most with it (package neighbours).
+// For stationary kernels these are the nearest rows.
+// It is another model than the exact GP on all rows.
 type Nearest struct {
 	near
 	Targets []float64 // y − m_β(X)
@@ -123,8 +124,8 @@ const (
 	nearestRows = 1 << 14 // rows whose neighbours are in memory at a time
 )
 
-// nearest adds the effect of targets to the prior's mean, unless targets is nil. It subtracts the explained variance
-// from the prior's variance, unless variance is nil.
+// nearest adds the effect of targets to the prior's mean, unless targets is nil.
+// It subtracts the explained variance from the prior's variance, unless variance is nil.
 func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, variance []float64) {
 	m := s.count
 	rows := make([]int32, min(x.Rows, nearestRows)*m)
@@ -154,8 +155,9 @@ func (p *Posterior) condition(targets []float64, x matrix.Dense, rows []int32, m
 	})
 }
 
-// Own returns a function that sets the mean and variance of f in each row of g, as NewNearest has them for count rows,
-// given the rows' targets and noise variances. It searches for the nearest rows once.
+// Own returns a function that sets the mean and variance of f in each row of g, as NewNearest has
+// them for count rows, given the rows' targets and noise variances.
+// It searches for the nearest rows once.
 func Own(g Given, count int) func(y, noises, mean, variance []float64) {
 	p := NewNearest(g, count)
 	s := p.Solution.(*Nearest)
@@ -177,8 +179,9 @@ func Own(g Given, count int) func(y, noises, mean, variance []float64) {
 // othersRows is the most rows that Others predicts a row from.
 const othersRows = 128
 
-// Others predicts rows of the support, given by their numbers, from the nearest others. It returns the errors and the
-// variances of f, given the targets y of the support's rows, or nil unless the solution has nearest rows.
+// Others predicts rows of the support, given by their numbers, from the nearest others.
+// It returns the errors and the variances of f, given the targets y of the support's rows, or nil
+// unless the solution has nearest rows.
 func (p *Posterior) Others(y []float64, of []int) (errs, variance []float64) {
 	s, ok := p.Solution.(interface{ neighbours() near })
 	if !ok {
@@ -216,8 +219,8 @@ type local struct {
 	*Posterior
 	targets []float64
 	x       matrix.Dense // the nearest rows
-	// k holds the nearest rows' C. Below C it has a row k(x)ᵀ and a row rᵀ, which become L⁻¹k(x) and L⁻¹r when C
-	// becomes L.
+	// k holds the nearest rows' C. Below C it has a row k(x)ᵀ and a row rᵀ, which become L⁻¹k(x)
+	// and L⁻¹r when C becomes L.
 	k matrix.Dense
 }
 
@@ -227,13 +230,14 @@ func newLocal(p *Posterior, targets []float64, m int) *local {
 
 func (l *local) release() { linalg.Return(l.x, l.k) }
 
-// uncounted stands on the diagonal of the rows k(x)ᵀ and rᵀ, whose factor matters only left of the diagonal. It is so
-// large that no number which the factorisation subtracts makes it negative.
+// uncounted stands on the diagonal of the rows k(x)ᵀ and rᵀ, whose factor matters only left of the
+// diagonal. It is so large that no number which the factorisation subtracts makes it negative.
 const uncounted = math.MaxFloat64 / 4
 
-// condition conditions a point on rows of the support, in the order of the support, so that the last digits don't
-// depend on which row is nearest. It returns what the rows add to the mean (nothing without targets), and the
-// variance that they explain. If their covariance matrix can't be factored, or if too few covariances are finite, the
+// condition conditions a point on rows of the support, in the order of the support, so that the
+// last digits don't depend on which row is nearest.
+// It returns what the rows add to the mean (nothing without targets), and the variance that they
+// explain. If their covariance matrix can't be factored, or if too few covariances are finite, the
 // results are NaN.
 func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained float64) {
 	m := len(rows)
@@ -248,7 +252,8 @@ func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained flo
 	return linalg.Dot(c, r), linalg.Dot(c, c)
 }
 
-// factor returns L⁻¹k(x) and L⁻¹r for rows of the support. The first numbers of both depend on the first rows alone.
+// factor returns L⁻¹k(x) and L⁻¹r for rows of the support.
+// The first numbers of both depend on the first rows alone.
 func (l *local) factor(point matrix.Dense, rows []int32) (c, r []float64, err error) {
 	m := len(rows)
 	c = l.k.Row(m)[:m]
@@ -270,9 +275,10 @@ func (l *local) factor(point matrix.Dense, rows []int32) (c, r []float64, err er
 	return c, r, linalg.Cholesky(l.k)
 }
 
-// Along returns a posterior whose mean has slopes on the way through the points: p itself, if p has weights, else the
-// exact GP on as many rows of the support as predict a single row. These are the rows nearest to the points, about the
-// same number for each point. The mean of this GP is near p's.
+// Along returns a posterior whose mean has slopes on the way through the points:
+// p itself, if p has weights, else the exact GP on as many rows of the support as predict a single
+// row. These are the rows nearest to the points, about the same number for each point.
+// The mean of this GP is near p's.
 func (p *Posterior) Along(points matrix.Dense) *Posterior {
 	q, ok := p.Solution.(*Nearest)
 	if !ok {
@@ -283,7 +289,8 @@ func (p *Posterior) Along(points matrix.Dense) *Posterior {
 	taken := map[int32]bool{neighbours.None: true}
 	var rows []int32
 	for i := 0; i < len(near) && len(rows) < q.count; i++ {
-		row := near[i%points.Rows*q.count+i/points.Rows] // the nearest rows of all points, then the second nearest rows
+		// the nearest rows of all points, then the second nearest rows
+		row := near[i%points.Rows*q.count+i/points.Rows]
 		if !taken[row] {
 			taken[row] = true
 			rows = append(rows, row)

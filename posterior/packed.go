@@ -9,16 +9,16 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// packed is what predictions read, in the form in which the loops read it. Packing takes about as long as predicting
-// ten rows.
+// packed is what predictions read, in the form in which the loops read it.
+// Packing takes about as long as predicting ten rows.
 type packed struct {
 	cov   func(a, k matrix.Dense)   // writes k(a,S)
 	solve []func(rows matrix.Dense) // for each factor L, replaces rows b by L⁻¹b
 	prior *Posterior                // the posterior that is the prior of an Untouched
 }
 
-// kept holds what is packed from the first prediction on. The zero value and nil are ready to use, and nil keeps
-// nothing.
+// kept holds what is packed from the first prediction on.
+// The zero value and nil are ready to use, and nil keeps nothing.
 type kept struct{ atomic.Pointer[packed] }
 
 // get returns what is kept, or what pack makes.
@@ -37,8 +37,9 @@ func (k *kept) get(pack func() *packed) *packed {
 // factored has the methods that all processes with known joint covariances share.
 type factored struct{ kept *kept }
 
-// mostPacked is the largest support whose packed factors are kept. They take half as much memory again as the factors,
-// and a prediction with larger factors takes longer than its share of a batch's packing.
+// mostPacked is the largest support whose packed factors are kept.
+// They take half as much memory again as the factors, and a prediction with larger factors takes
+// longer than its share of a batch's packing.
 const mostPacked = 4096
 
 // packed returns the support and the factors for predictions.

@@ -1,4 +1,5 @@
-// Package posterior holds the predictive distribution of a trained Gaussian process, whichever objective trained it:
+// Package posterior holds the predictive distribution of a trained Gaussian process, whichever
+// objective trained it:
 // predictions, the divergence from the prior, and leave-one-out diagnostics.
 //
 // This program conditions a Gaussian process on three points and predicts between them:
@@ -31,8 +32,9 @@
 //		// 0.63 ± 0.16
 //	}
 //
-// Notation: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise variance, C = K + sI = L Lᵀ, r = y − m_β(X),
-// w = C⁻¹r. All values are in scaled units. If rows differ in noise (RowNoise), C = K + diag(s·a_i + v_i).
+// Notation: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise variance, C = K + sI = L
+// Lᵀ, r = y − m_β(X), w = C⁻¹r. All values are in scaled units.
+// If rows differ in noise (RowNoise), C = K + diag(s·a_i + v_i).
 package posterior
 
 import (
@@ -49,7 +51,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Posterior is a Gaussian process Q: the prior GP(m_β, k_θ), conditioned on its support S as its Solution says.
+// Posterior is a Gaussian process Q: the prior GP(m_β, k_θ), conditioned on its support S as its
+// Solution says.
 //
 // No method changes a Posterior, so several goroutines may use it at once.
 type Posterior struct {
@@ -59,29 +62,31 @@ type Posterior struct {
 	Beta    []float64    // parameters of the mean function
 	Noise   float64      // σ_n², which shapes Q and isn't in any variance returned here
 	Support matrix.Dense // S: the rows that Q is conditioned on, or inducing inputs
-	Noises  []float64    // noise variances of the rows of the support, if they differ; nil: Noise, or inducing inputs
-	// Monotone, unless nil, makes the mean of Latent monotone. Nothing else knows it: neither draws nor a KL nor
-	// Slopes are of that mean.
+	// noise variances of the rows of the support, if they differ; nil: Noise, or inducing inputs
+	Noises []float64
+	// Monotone, unless nil, makes the mean of Latent monotone. Nothing else knows it:
+	// neither draws nor a KL nor Slopes are of that mean.
 	Monotone Monotone
 	Solution
 }
 
-// Solution is the result of conditioning the prior: *Exact, *Inducing, *Gradients, *Nearest, or Untouched. Its
-// methods take the posterior that it belongs to.
+// Solution is the result of conditioning the prior:
+// *Exact, *Inducing, *Gradients, *Nearest, or Untouched.
+// Its methods take the posterior that it belongs to.
 type Solution interface {
 	// Kind returns the solution's name in files and messages: ByCholesky, ByCG or ByNearest.
 	Kind() string
 	// Inducing returns the number of inducing inputs, or 0 if the support is rows.
 	Inducing() int
-	// Joint returns nil if the covariances of any rows under Q are known, so that Q has a KL(Q‖P). Otherwise it
-	// returns why Q has no certificate if certified rows trained it.
+	// Joint returns nil if the covariances of any rows under Q are known, so that Q has a KL(Q‖P).
+	// Otherwise it returns why Q has no certificate if certified rows trained it.
 	Joint() error
 	// Drawable returns nil if Q has joint draws, else the reason.
 	Drawable() error
 	// Local says which rows predict each row, or "" if the whole support does.
 	Local() string
-	// Arrays returns what a model file keeps of the solution, for Restore, and the number of nearest rows it uses, or
-	// 0.
+	// Arrays returns what a model file keeps of the solution, for Restore, and the number of
+	// nearest rows it uses, or 0.
 	Arrays() (arrays []Array, nearest int)
 	// Weights returns the w of the mean m(x) + k(x,S)w, or nil if there is none.
 	Weights() []float64
@@ -92,20 +97,21 @@ type Solution interface {
 	kl(p *Posterior) (nats float64)
 	rounding(p *Posterior) (nats float64)
 	leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool)
-	// explain subtracts what conditioning explains from prior covariances, in the lower triangle of cov. Row i of u has
-	// the covariances of value i with the support. explain overwrites u.
+	// explain subtracts what conditioning explains from prior covariances, in the lower triangle of
+	// cov. Row i of u has the covariances of value i with the support. explain overwrites u.
 	explain(u, cov matrix.Dense)
 	conditioning(ctx context.Context, p *Posterior, o Iterative) (conditioner, error)
 	// prior gives a kernel the factors that make it the covariance of Q.
 	prior(k *kernel.Conditional) error
-	// refactor computes the solution again, as far as the prior, support and noise variance of p determine it.
+	// refactor computes the solution again, as far as the prior, support and noise variance of p
+	// determine it.
 	refactor(p *Posterior) (Solution, error)
 	follows(p *Posterior, y, mean []float64, at Made) error
 	work(n, d float64, variance bool) float64
 }
 
-// conditioner turns f₀(S) and ε into the v of f₀(x) − k(x,S)v, with a column per draw. It overwrites its arguments
-// (see Sample).
+// conditioner turns f₀(S) and ε into the v of f₀(x) − k(x,S)v, with a column per draw.
+// It overwrites its arguments (see Sample).
 type conditioner func(f, e matrix.Dense) (matrix.Dense, error)
 
 // The names of solutions.
@@ -122,11 +128,13 @@ type Iterative struct {
 	Progress  func(iterative.Progress)
 	Ranks     ranks.Ranks // share the products with the covariance matrix, unless nil
 
-	// Preconditioner, unless nil, is one for the posterior's covariance, in place of a new one of that rank.
+	// Preconditioner, unless nil, is one for the posterior's covariance, in place of a new one of
+	// that rank.
 	Preconditioner *iterative.Preconditioner
 }
 
-// Array is a list of numbers (Cols is 1), or the rows of a lower triangle (Cols is 0), under its name in model files.
+// Array is a list of numbers (Cols is 1), or the rows of a lower triangle (Cols is 0), under its
+// name in model files.
 type Array struct {
 	Name   string
 	Cols   int
@@ -160,8 +168,8 @@ func (p *Posterior) Until(ctx context.Context) *Posterior {
 	return &q
 }
 
-// Latent writes the mean and the variance of f(x_i), without noise, for every row of x. variance may be nil. A row's
-// result doesn't depend on the other rows.
+// Latent writes the mean and the variance of f(x_i), without noise, for every row of x.
+// variance may be nil. A row's result doesn't depend on the other rows.
 func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
 	if p.Monotone == nil || variance != nil {
 		p.latent(p, x, mean, variance)
@@ -171,8 +179,9 @@ func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
 	}
 }
 
-// Noisy writes the mean and the variance of an observation y = f(x_i) + noise, for the given variance of the
-// observation noise. With a PAC-Bayes objective p.Noise is another number, because training chose it to shape Q.
+// Noisy writes the mean and the variance of an observation y = f(x_i) + noise, for the given
+// variance of the observation noise. With a PAC-Bayes objective p.Noise is another number, because
+// training chose it to shape Q.
 func (p *Posterior) Noisy(x matrix.Dense, observationNoise float64, mean, variance []float64) {
 	p.Latent(x, mean, variance)
 	for i := range variance {
@@ -180,7 +189,8 @@ func (p *Posterior) Noisy(x matrix.Dense, observationNoise float64, mean, varian
 	}
 }
 
-// tiles goes through the rows of x, count at a time. It sets the mean to m(x) + k(x,S)w, and passes k(x,S) to then.
+// tiles goes through the rows of x, count at a time.
+// It sets the mean to m(x) + k(x,S)w, and passes k(x,S) to then.
 // then may overwrite k(x,S), and cov writes it.
 func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, cov func(a, k matrix.Dense),
 	then func(i0, i1 int, ks matrix.Dense)) {
@@ -200,8 +210,9 @@ func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, cov func(a,
 	})
 }
 
-// Slopes adds the derivatives of the mean by the inputs, at the rows of x, to dX. If the mean has no derivatives, it
-// returns false and adds nothing. The mean of Nearest has none, since it jumps where other rows become the nearest.
+// Slopes adds the derivatives of the mean by the inputs, at the rows of x, to dX.
+// If the mean has no derivatives, it returns false and adds nothing.
+// The mean of Nearest has none, since it jumps where other rows become the nearest.
 func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
 	n := p.Support.Rows
 	w := p.Weights()
@@ -239,19 +250,23 @@ func (p *Posterior) Drawable() error {
 	return p.Solution.Drawable()
 }
 
-// KL returns KL(Q‖P) from the prior P = GP(m_β, k_θ) (Reeb et al. 2018, Eqs. 8 and 10). It is evaluated on the
-// support, since Q(f|f_S) = P(f|f_S) elsewhere. It is NaN if Joint returns an error.
+// KL returns KL(Q‖P) from the prior P = GP(m_β, k_θ) (Reeb et al. 2018, Eqs. 8 and 10).
+// It is evaluated on the support, since Q(f|f_S) = P(f|f_S) elsewhere.
+// It is NaN if Joint returns an error.
 func (p *Posterior) KL() float64 { return p.kl(p) }
 
-// KLRounding limits how many nats of KL(Q‖P) rounding may have hidden. A certificate adds them. Cholesky's factor
-// belongs to a matrix that is off by Nε of the largest variance, and K is off by as much. So wᵀKw, or ‖μ‖² = wᵀ(K +
-// cI)w, is off by this error times ‖w‖². Weights along directions in which K almost vanishes make ‖w‖² large. ln|K +
-// sI| and its trace are off by the same error divided by s, for each of N pivots.
+// KLRounding limits how many nats of KL(Q‖P) rounding may have hidden. A certificate adds them.
+// Cholesky's factor belongs to a matrix that is off by Nε of the largest variance, and K is off by
+// as much. So wᵀKw, or ‖μ‖² = wᵀ(K + cI)w, is off by this error times ‖w‖².
+// Weights along directions in which K almost vanishes make ‖w‖² large.
+// ln|K + sI| and its trace are off by the same error divided by s, for each of N pivots.
 func (p *Posterior) KLRounding() float64 { return p.rounding(p) }
 
-// LeaveOneOut predicts each row of an exact GP from all its other rows. It returns the mean and the variance (noise
-// included) of y_i: y_i − w_i/[C⁻¹]_ii and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12). This is a diagnostic,
-// not a bound. ok is false if p isn't an exact GP of len(y) rows, or is monotone.
+// LeaveOneOut predicts each row of an exact GP from all its other rows.
+// It returns the mean and the variance (noise included) of y_i:
+// y_i − w_i/[C⁻¹]_ii and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12).
+// This is a diagnostic, not a bound. ok is false if p isn't an exact GP of len(y) rows, or is
+// monotone.
 func (p *Posterior) LeaveOneOut(y []float64) (mean, variance []float64, ok bool) {
 	if p.Monotone != nil {
 		return nil, nil, false
@@ -259,8 +274,9 @@ func (p *Posterior) LeaveOneOut(y []float64) (mean, variance []float64, ok bool)
 	return p.leaveOneOut(p, y)
 }
 
-// Follows returns nil if the solution follows from the prior, the support and the noise variance, with the targets y
-// of the support's rows and the prior's mean at these rows. y and mean belong to the rows at hand. All ranks together
-// have all rows. An error is ErrOther, or says how far off the solution is. With inducing inputs any solution is
-// possible.
+// Follows returns nil if the solution follows from the prior, the support and the noise variance,
+// with the targets y of the support's rows and the prior's mean at these rows.
+// y and mean belong to the rows at hand. All ranks together have all rows.
+// An error is ErrOther, or says how far off the solution is.
+// With inducing inputs any solution is possible.
 func (p *Posterior) Follows(y, mean []float64, at Made) error { return p.follows(p, y, mean, at) }

@@ -10,9 +10,10 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Prior returns the posterior as the prior of a further Gaussian process: its mean as a mean function, and its
-// covariance times a temper as a kernel. Neither has parameters. It returns an error for a posterior without a
-// factor, whose covariance is known only at single points.
+// Prior returns the posterior as the prior of a further Gaussian process:
+// its mean as a mean function, and its covariance times a temper as a kernel.
+// Neither has parameters. It returns an error for a posterior without a factor, whose covariance is
+// known only at single points.
 func (p *Posterior) Prior(temper float64) (kernel.Kernel, kernel.Mean, error) {
 	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Temper: temper, Noises: p.Noises}
 	if err := p.prior(k); err != nil {
@@ -23,8 +24,8 @@ func (p *Posterior) Prior(temper float64) (kernel.Kernel, kernel.Mean, error) {
 	return k, m, nil
 }
 
-// Unconditioned returns Q = P for the prior P of Prior. Nothing more is learnt, and there is no support. Its Noise is
-// p's.
+// Unconditioned returns Q = P for the prior P of Prior.
+// Nothing more is learnt, and there is no support. Its Noise is p's.
 func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 	k, m, err := p.Prior(temper)
 	if err != nil {
@@ -34,8 +35,8 @@ func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 		Solution: newUntouched()}, nil
 }
 
-// OfPrior returns the posterior that serves as p's prior, without its Noise, and the temper. It returns nil if the
-// prior isn't a posterior.
+// OfPrior returns the posterior that serves as p's prior, without its Noise, and the temper.
+// It returns nil if the prior isn't a posterior.
 func (p *Posterior) OfPrior() (*Posterior, float64) {
 	k, ok := p.Kernel.(*kernel.Conditional)
 	if !ok {
@@ -50,8 +51,8 @@ func (p *Posterior) OfPrior() (*Posterior, float64) {
 	return prior, k.Temper
 }
 
-// conditioned returns the posterior that is the prior of p, and its temper, or nil. A prediction of that posterior
-// takes half as long as its mean and its covariance apart.
+// conditioned returns the posterior that is the prior of p, and its temper, or nil.
+// A prediction of that posterior takes half as long as its mean and its covariance apart.
 func (u Untouched) conditioned(p *Posterior) (prior *Posterior, temper float64) {
 	k, ok := p.Kernel.(*kernel.Conditional)
 	if !ok {
@@ -83,9 +84,10 @@ func (u Untouched) latent(p *Posterior, x matrix.Dense, mean, variance []float64
 // Noises is the name in model files of the array with the rows' own noise variances.
 const Noises = "noises"
 
-// Restore gives p the solution of a model file. kind is "" for ByCholesky, and nearest is the number of nearest rows.
-// has reports whether the file has an array of this name, and get returns its numbers, a triangle row by row (see
-// Arrays).
+// Restore gives p the solution of a model file.
+// kind is "" for ByCholesky, and nearest is the number of nearest rows.
+// has reports whether the file has an array of this name, and get returns its numbers, a triangle
+// row by row (see Arrays).
 func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool,
 	get func(name string, cols int) ([]float64, error)) error {
 	if has(Noises) {

@@ -7,16 +7,19 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// Refactored returns the posterior with an L computed again from kernel, support and noise variance. It does the same
-// for a posterior that is its prior. KL and variances depend on L, so nobody's word is needed for the KL and the
-// variances. It returns an error if the stored L differs, because the posterior would then predict otherwise, or if a
-// number isn't finite.
+// Refactored returns the posterior with an L computed again from kernel, support and noise
+// variance. It does the same for a posterior that is its prior.
+// KL and variances depend on L, so nobody's word is needed for the KL and the variances.
+// It returns an error if the stored L differs, because the posterior would then predict otherwise,
+// or if a number isn't finite.
 //
-// Refactored factors K_SS + cI. For an exact posterior, c is its noise variance. Some files don't hold c: the jitter
-// of a sparse posterior, and the noise variance of an exact posterior that is a prior. Then the diagonal of L gives
-// c. Any c ≥ 0 makes a Q with the KL that is computed for it, because u = f_Z + √c ε are inducing variables like any
-// others, and √c ε is the noise of data. The same holds for any L_B with a positive diagonal. For a posterior without
-// a factor, only its numbers are checked.
+// Refactored factors K_SS + cI. For an exact posterior, c is its noise variance.
+// Some files don't hold c: the jitter of a sparse posterior, and the noise variance of an exact
+// posterior that is a prior. Then the diagonal of L gives c.
+// Any c ≥ 0 makes a Q with the KL that is computed for it, because u = f_Z + √c ε are inducing
+// variables like any others, and √c ε is the noise of data.
+// The same holds for any L_B with a positive diagonal. For a posterior without a factor, only its
+// numbers are checked.
 func (p *Posterior) Refactored() (*Posterior, error) {
 	if !(p.Noise > 0 && !math.IsInf(p.Noise, 1)) {
 		return nil, fmt.Errorf("the posterior's noise variance is %v", p.Noise)

@@ -7,9 +7,9 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// RowNoise says how noisy each row is, with the noise variance s as the unit: row i has the variance s·a_i + v_i. The
-// zero value means s in all rows. A site of an approximate likelihood is a row whose a_i is 0 and whose v_i is the
-// site's variance.
+// RowNoise says how noisy each row is, with the noise variance s as the unit:
+// row i has the variance s·a_i + v_i. The zero value means s in all rows.
+// A site of an approximate likelihood is a row whose a_i is 0 and whose v_i is the site's variance.
 type RowNoise struct {
 	Factor []float64 // a, at least 0; nil: 1 in all rows
 	Known  []float64 // v, at least 0; nil: 0 in all rows
@@ -58,7 +58,8 @@ func (r RowNoise) Pick(rows []int) RowNoise {
 	return RowNoise{pick(r.Factor), pick(r.Known)}
 }
 
-// AddNoise adds the noise to the diagonal of a covariance matrix of the rows: each, or s if each is nil.
+// AddNoise adds the noise to the diagonal of a covariance matrix of the rows:
+// each, or s if each is nil.
 func AddNoise(k matrix.Dense, s float64, each []float64) {
 	if each == nil {
 		k.AddDiagonal(s)

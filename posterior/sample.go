@@ -15,17 +15,19 @@ import (
 )
 
 const (
-	// jointRows is the largest number of rows that are drawn with a factor of their covariance matrix.
+	// jointRows is the largest number of rows that are drawn with a factor of their covariance
+	// matrix.
 	jointRows = 1000
 
-	// drawFeatures is the number of features of a draw of the prior. With a stationary kernel, the excess kurtosis of
-	// a draw's marginals is 1.5/1024.
+	// drawFeatures is the number of features of a draw of the prior.
+	// With a stationary kernel, the excess kurtosis of a draw's marginals is 1.5/1024.
 	drawFeatures = 1024
 
 	// drawsTogether is the number of draws that are conditioned at once.
 	drawsTogether = 64
 
-	sampleStream = 0x73616d706c650000 // stream of the random generators; each draw has its own generator
+	// stream of the random generators; each draw has its own generator
+	sampleStream = 0x73616d706c650000
 )
 
 // Draws say how functions are drawn. The same seed draws the same functions.
@@ -34,13 +36,14 @@ type Draws struct {
 	Solve Iterative
 }
 
-// Sample writes joint draws of f, without noise, at the rows of x. Each column of out is a draw. The same seed gives
-// the same draws on any number of cores, and more columns begin with the same draws, up to rounding and the residuals
-// that o leaves.
+// Sample writes joint draws of f, without noise, at the rows of x. Each column of out is a draw.
+// The same seed gives the same draws on any number of cores, and more columns begin with the same
+// draws, up to rounding and the residuals that o leaves.
 //
-// Up to 1,000 rows of a factored posterior are drawn with a factor of their covariance matrix. More rows, and rows of a
-// posterior by conjugate gradients, are drawn by conditioning draws of the prior, which are made of random features
-// (Matheron's rule; Wilson et al. 2020, "Efficiently Sampling Functions from Gaussian Process Posteriors", and 2021,
+// Up to 1,000 rows of a factored posterior are drawn with a factor of their covariance matrix.
+// More rows, and rows of a posterior by conjugate gradients, are drawn by conditioning draws of the
+// prior, which are made of random features (Matheron's rule;
+// Wilson et al. 2020, "Efficiently Sampling Functions from Gaussian Process Posteriors", and 2021,
 // "Pathwise Conditioning of Gaussian Processes"). With f₀ ~ P and ε ~ N(0, I),
 //
 //	f(x) = m̂(x) + f₀(x) − k(x,X) C⁻¹ (f₀(X) + √s ε)        exact
@@ -48,12 +51,12 @@ type Draws struct {
 //
 // If the prior is itself a posterior (Prior), f₀ is drawn by conditioning, too.
 //
-// Every draw has its own features. So draws have the posterior's mean and covariance, up to residuals. A single draw is
-// Gaussian up to an excess kurtosis of about 0.1 % (see kernel.Draw). (If all draws shared their features, the
-// features' covariance would replace k.)
+// Every draw has its own features. So draws have the posterior's mean and covariance, up to
+// residuals. A single draw is Gaussian up to an excess kurtosis of about 0.1 % (see kernel.Draw).
+// (If all draws shared their features, the features' covariance would replace k.)
 //
-// Sample returns an error for a posterior of the nearest rows, which has no joint distribution, and for a kernel
-// without random features. Other errors are *iterative.Stalled and ctx's.
+// Sample returns an error for a posterior of the nearest rows, which has no joint distribution, and
+// for a kernel without random features. Other errors are *iterative.Stalled and ctx's.
 func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (err error) {
 	seed := d.Seed
 	o := d.Solve
@@ -84,9 +87,9 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sampleStream+uint64(draw)))
 }
 
-// sampleJoint draws from N(0, Σ), where Σ is the covariance matrix of a factored posterior at x. It factors Σ with the
-// greatest pivots first, and stops when no pivot is left, because Σ is singular to working precision for rows close to
-// each other.
+// sampleJoint draws from N(0, Σ), where Σ is the covariance matrix of a factored posterior at x.
+// It factors Σ with the greatest pivots first, and stops when no pivot is left, because Σ is
+// singular to working precision for rows close to each other.
 func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed uint64) error {
 	n := x.Rows
 	cov, err := p.jointCovariance(x)
@@ -119,8 +122,8 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 	return nil
 }
 
-// Covariance returns the covariance matrix of f, without noise, at the rows of x, for a factored posterior. Rounding
-// may push its diagonal below 0. Any other error is ctx's.
+// Covariance returns the covariance matrix of f, without noise, at the rows of x, for a factored
+// posterior. Rounding may push its diagonal below 0. Any other error is ctx's.
 func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
 	if err := p.HasCovariance(); err != nil {
@@ -141,9 +144,9 @@ func (p *Posterior) HasCovariance() error {
 	return nil
 }
 
-// JointBytes returns the memory, in bytes, of a joint covariance matrix of the given number of rows, and of draws at
-// these rows. It counts the covariances with their factor, the covariances with the support (also of a posterior that
-// is the prior), and the draws.
+// JointBytes returns the memory, in bytes, of a joint covariance matrix of the given number of
+// rows, and of draws at these rows. It counts the covariances with their factor, the covariances
+// with the support (also of a posterior that is the prior), and the draws.
 func (p *Posterior) JointBytes(rows, draws int) int64 {
 	n := int64(rows)
 	k := int64(draws)
@@ -154,8 +157,8 @@ func (p *Posterior) JointBytes(rows, draws int) int64 {
 	return 8 * (3*n*k + drawsTogether*8*support)
 }
 
-// Standing returns the number of rows of p's support. If p's prior is itself a posterior, the rows of that posterior's
-// support are added.
+// Standing returns the number of rows of p's support.
+// If p's prior is itself a posterior, the rows of that posterior's support are added.
 func (p *Posterior) Standing() int {
 	rows := p.Support.Rows
 	if prior, _ := p.OfPrior(); prior != nil {
@@ -191,11 +194,12 @@ func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, see
 	return err
 }
 
-// paths writes values of random functions of mean zero at the rows of x. Each generator has a column of out.
+// paths writes values of random functions of mean zero at the rows of x.
+// Each generator has a column of out.
 type paths func(x, out matrix.Dense, rngs []*rand.Rand) error
 
-// pathwise returns draws of the posterior minus its mean. It conditions draws of the prior on all rows of the support
-// together.
+// pathwise returns draws of the posterior minus its mean.
+// It conditions draws of the prior on all rows of the support together.
 func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 	prior, err := p.priorPaths(ctx, o)
 	n := p.Support.Rows
@@ -239,8 +243,8 @@ func normals(rows int, rngs []*rand.Rand) matrix.Dense {
 	return e
 }
 
-// priorPaths returns draws of the prior minus its mean. They are made from random features or, if the prior is itself
-// a posterior, by conditioning.
+// priorPaths returns draws of the prior minus its mean.
+// They are made from random features or, if the prior is itself a posterior, by conditioning.
 func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) {
 	if prior, temper := p.OfPrior(); prior != nil {
 		draw, err := prior.pathwise(ctx, o)

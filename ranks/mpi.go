@@ -72,8 +72,9 @@ import (
 	"unsafe"
 )
 
-// Each rank sends a sign of life to the next rank, once in the time beat, even while it computes. If no sign comes for
-// the time silence, the rank or its host is gone, and the job ends. So no rank waits for ever.
+// Each rank sends a sign of life to the next rank, once in the time beat, even while it computes.
+// If no sign comes for the time silence, the rank or its host is gone, and the job ends.
+// So no rank waits for ever.
 const (
 	beat    = time.Second
 	silence = 15 * time.Second
@@ -132,9 +133,10 @@ func (w *mpi) broadcast(root int, v []byte) {
 	}
 }
 
-// At first a waiting rank looks all the time, since MPI moves data only when it is called. If the wait gets long,
-// because another rank has more rows, it sleeps for a hundredth of the time waited so far, up to longestNap. (Ranks
-// move data after they have met, so they only wait long when they meet.)
+// At first a waiting rank looks all the time, since MPI moves data only when it is called.
+// If the wait gets long, because another rank has more rows, it sleeps for a hundredth of the time
+// waited so far, up to longestNap. (Ranks move data after they have met, so they only wait long
+// when they meet.)
 const (
 	eager      = 10 * time.Millisecond
 	longestNap = time.Millisecond

@@ -1,6 +1,7 @@
-// Package ranks lets several processes work on one fit, each with its own part of the rows. The processes of a job
-// are its ranks, numbered from 0, as in MPI. All of them run the same program. Results that come from sums over all
-// ranks are the same on each rank.
+// Package ranks lets several processes work on one fit, each with its own part of the rows.
+// The processes of a job are its ranks, numbered from 0, as in MPI.
+// All of them run the same program. Results that come from sums over all ranks are the same on each
+// rank.
 //
 // This program sums over the ranks of a job, or over the only process without MPI:
 //
@@ -30,7 +31,8 @@
 //		// 1 ranks, sum 1
 //	}
 //
-// A build with the tag mpi has ranks by MPI (Open MPI through cgo). Any other build has only [Alone].
+// A build with the tag mpi has ranks by MPI (Open MPI through cgo).
+// Any other build has only [Alone].
 package ranks
 
 import (
@@ -43,9 +45,10 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// Ranks is this process as one of a job. Sum, Broadcast, Agree and Close are collective: every rank makes the same
-// calls in the same order, from one goroutine at a time. If the calls don't match, or if a rank has an error, all
-// ranks get an error and none waits for ever.
+// Ranks is this process as one of a job. Sum, Broadcast, Agree and Close are collective:
+// every rank makes the same calls in the same order, from one goroutine at a time.
+// If the calls don't match, or if a rank has an error, all ranks get an error and none waits for
+// ever.
 type Ranks interface {
 	Rank() int // number of this process, from 0
 	Size() int // number of ranks
@@ -53,12 +56,13 @@ type Ranks interface {
 	Sum(v ...[]float64) error
 	// Broadcast replaces v on all ranks by the root's v.
 	Broadcast(root int, v []byte) error
-	// Agree returns nil if no rank brings an error. Otherwise every rank gets an error. If all ranks bring an error,
-	// each rank gets its own. Otherwise a rank gets a *Failure that names the first rank with an error. Ranks that are
-	// in a Sum or Broadcast get it there. Afterwards all ranks may go on.
+	// Agree returns nil if no rank brings an error. Otherwise every rank gets an error.
+	// If all ranks bring an error, each rank gets its own.
+	// Otherwise a rank gets a *Failure that names the first rank with an error.
+	// Ranks that are in a Sum or Broadcast get it there. Afterwards all ranks may go on.
 	Agree(err error) error
-	// Close ends the work of this rank, with its error if it has one, and returns what Agree would. After an error no
-	// rank goes on, because all further calls of other ranks return this error.
+	// Close ends the work of this rank, with its error if it has one, and returns what Agree would.
+	// After an error no rank goes on, because all further calls of other ranks return this error.
 	Close(err error) error
 }
 
@@ -97,7 +101,8 @@ func All(r Ranks, v ...float64) ([][]float64, error) {
 	return of, err
 }
 
-// Place returns where this rank's n items stand among the items of all ranks, and the number of all items.
+// Place returns where this rank's n items stand among the items of all ranks, and the number of all
+// items.
 func Place(r Ranks, n int) (first, total int, err error) {
 	counts, err := All(r, float64(n))
 	for i, c := range counts {
@@ -129,8 +134,8 @@ func Memory[T Item](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), int(unsafe.Sizeof(*new(T)))*len(v))
 }
 
-// wire carries what a group sends. Its calls return when they are done. If a rank is gone they don't return, because
-// the whole job has ended.
+// wire carries what a group sends. Its calls return when they are done.
+// If a rank is gone they don't return, because the whole job has ended.
 type wire interface {
 	sum(v []float64)
 	max(v []int64)
@@ -138,8 +143,8 @@ type wire interface {
 	close()
 }
 
-// group is a set of ranks on a wire. Every collective call begins with a short exchange, in which the ranks say which
-// call it is and whether they bring an error.
+// group is a set of ranks on a wire. Every collective call begins with a short exchange, in which
+// the ranks say which call it is and whether they bring an error.
 type group struct {
 	wire
 	rank, size int
@@ -158,8 +163,8 @@ const (
 	ends
 )
 
-// meet tells the other ranks of a call with length numbers, and of an error. It returns the error that one of the ranks
-// brought.
+// meet tells the other ranks of a call with length numbers, and of an error.
+// It returns the error that one of the ranks brought.
 func (g *group) meet(call, length int, own error) error {
 	if g.ended != nil {
 		return g.ended
@@ -269,8 +274,9 @@ func (g *group) Close(err error) error {
 	return err
 }
 
-// InTurn lets the ranks work one after another, each from the state that the previous rank left. This gives what one
-// rank would compute with all rows, to the last bit. At the end all ranks have the last state.
+// InTurn lets the ranks work one after another, each from the state that the previous rank left.
+// This gives what one rank would compute with all rows, to the last bit.
+// At the end all ranks have the last state.
 func InTurn(r Ranks, work func() error, save func() ([]byte, error), load func(state []byte) error) error {
 	if r.Size() == 1 {
 		return work()
@@ -316,7 +322,8 @@ func Gather[T Item](r Ranks, own []T) (all []T, err error) {
 	return all, err
 }
 
-// Launched says whether a launcher (mpirun, or srun with PMIx) started this process as one of several.
+// Launched says whether a launcher (mpirun, or srun with PMIx) started this process as one of
+// several.
 func Launched() bool {
 	if size, ok := os.LookupEnv("OMPI_COMM_WORLD_SIZE"); ok {
 		return size != "1"

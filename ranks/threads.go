@@ -6,8 +6,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// Threads returns size ranks within this process, one per goroutine. They add up in the order of ranks. This is a job
-// without MPI, for tests.
+// Threads returns size ranks within this process, one per goroutine.
+// They add up in the order of ranks. This is a job without MPI, for tests.
 func Threads(size int) []Ranks {
 	m := &meeting{size: size, parts: make([]any, size)}
 	m.all = sync.NewCond(&m.mu)

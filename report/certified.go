@@ -13,7 +13,8 @@ import (
 // mostConfused is the largest number of classes that have a confusion matrix on the page.
 const mostConfused = 40
 
-// ofLabels makes the page of a certificate of labels that any classifier predicted. data may be nil.
+// ofLabels makes the page of a certificate of labels that any classifier predicted.
+// data may be nil.
 func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table) (*maker, error) {
 	c := p.Certificate
 	r := &maker{ctx: ctx, content: content{Title: "labels of " + cautious.Name(p.Target), Valid: c.Valid,
@@ -30,7 +31,8 @@ func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table
 	return r, nil
 }
 
-// takeLabels shows the labels of a table, and recomputes the certificate if they are the certified rows.
+// takeLabels shows the labels of a table, and recomputes the certificate if they are the certified
+// rows.
 func (r *maker) takeLabels(s *section, p *krigo.CertifiedLabels, data *dataset.Table) error {
 	l, _, same, err := p.Again(r.ctx, data)
 	if err != nil {

@@ -23,7 +23,8 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	if !r.Valid {
 		s.epsilon = "ε"
 	}
-	if most := max(1000, min(mostRows, int(1e11/r.q.Work(true)))); len(chosen) > most { // this takes some seconds
+	// this takes some seconds
+	if most := max(1000, min(mostRows, int(1e11/r.q.Work(true)))); len(chosen) > most {
 		for i, k := range spread(most, len(chosen)) {
 			chosen[i] = chosen[k]
 		}
@@ -121,8 +122,9 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	return nil
 }
 
-// choose finds the rows that the figures show. If the model was made from the data, these are the test rows and the
-// certified rows, otherwise the rows that the model hasn't seen.
+// choose finds the rows that the figures show.
+// If the model was made from the data, these are the test rows and the certified rows, otherwise
+// the rows that the model hasn't seen.
 func (r *maker) choose(d *dataset.Data, columns []int) error {
 	own, err := r.m.MadeFrom(d)
 	if err != nil {
@@ -166,7 +168,8 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 	return nil
 }
 
-// kept names the rows of the role that certificates count. Without a certificate the name says how the fit used them.
+// kept names the rows of the role that certificates count.
+// Without a certificate the name says how the fit used them.
 func (r *maker) kept() string {
 	switch {
 	case r.m.Terms.Backtest:

@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// column is a column of a table that a model predicts from. It has one input, or several if it holds categories or
-// dates.
+// column is a column of a table that a model predicts from.
+// It has one input, or several if it holds categories or dates.
 type column struct {
 	name       string // for people
 	raw        string // as the table has it
@@ -78,7 +78,8 @@ func (c column) value(row []float64) float64 {
 		return row[c.inputs[0]]
 	}
 	first := c.inputs[0]
-	return float64(floats.MaxIdx(row[first : first+len(c.inputs)])) // inducing inputs may lie between categories
+	// inducing inputs may lie between categories
+	return float64(floats.MaxIdx(row[first : first+len(c.inputs)]))
 }
 
 // set gives the column a value in a row: a number, or the place of a category.
@@ -115,14 +116,15 @@ func (r rows) of(c column) []float64 {
 	return lists.To(r.n(), func(i int) float64 { return c.value(r.at(i)) })
 }
 
-// The function is drawn at no more than mostReference rows, and at fewer if these held more than mostNumbers numbers.
+// The function is drawn at no more than mostReference rows, and at fewer if these held more than
+// mostNumbers numbers.
 const (
 	mostReference = 2000
 	mostNumbers   = 1 << 24
 )
 
-// spread returns n of the numbers below all: one at random from each of n equal parts, so that no period in the file
-// matters. Every call returns the same numbers.
+// spread returns n of the numbers below all: one at random from each of n equal parts, so that no
+// period in the file matters. Every call returns the same numbers.
 func spread(n, all int) []int {
 	rng := rand.New(rand.NewPCG(1, 7))
 	n = min(n, all)
@@ -150,8 +152,8 @@ func referenceOf(d *dataset.Data) (rows, error) {
 	return r, d.Read(chosen, x, nil)
 }
 
-// medoid returns the row with the least sum of distances to the other rows, in scaled units. If some rows have the
-// commonest category in every column of categories, it is one of these rows.
+// medoid returns the row with the least sum of distances to the other rows, in scaled units.
+// If some rows have the commonest category in every column of categories, it is one of these rows.
 func medoid(r rows, columns []column, scale []float64) int {
 	candidates := spread(r.n(), r.n())
 	for _, c := range columns {
@@ -164,7 +166,8 @@ func medoid(r rows, columns []column, scale []float64) int {
 			candidates = with
 		}
 	}
-	// This takes at most a fifth of a second. Many rows are near the middle, so that some rows are enough.
+	// This takes at most a fifth of a second. Many rows are near the middle, so that some rows are
+	// enough.
 	most := max(10, int(math.Sqrt(1e8/float64(r.d))))
 	best := candidates[0]
 	least := math.Inf(1)
@@ -190,7 +193,8 @@ func medoid(r rows, columns []column, scale []float64) int {
 	return best
 }
 
-// frequent returns the values that occur, the most frequent and then the least first, and how often they occur.
+// frequent returns the values that occur, the most frequent and then the least first, and how often
+// they occur.
 func frequent(vs []float64) (all []float64, counts map[float64]int) {
 	counts = map[float64]int{}
 	for _, v := range vs {
@@ -208,18 +212,19 @@ type level struct {
 	rows  int // how many rows have the value
 }
 
-// A column of at most mostLevels numbers is drawn value by value, and a column of categories by the mostCategories
-// commonest.
+// A column of at most mostLevels numbers is drawn value by value, and a column of categories by the
+// mostCategories commonest.
 const (
 	mostLevels     = 6
 	mostCategories = 12
 )
 
-// levels returns the values that rows have in a column, if the column has few values or holds categories. Otherwise it
-// returns nil.
+// levels returns the values that rows have in a column, if the column has few values or holds
+// categories. Otherwise it returns nil.
 func levels(r rows, c column) (all []level) {
 	values, counts := frequent(r.of(c))
-	if c.categories == nil && (len(values) > mostLevels || len(c.inputs) > 1) { // a date has several numbers
+	// a date has several numbers
+	if c.categories == nil && (len(values) > mostLevels || len(c.inputs) > 1) {
 		return nil
 	}
 	for _, v := range values {
@@ -235,7 +240,8 @@ func levels(r rows, c column) (all []level) {
 	return all[:min(len(all), mostCategories)]
 }
 
-// central returns the range of the middle 98 % of values, or of all values if the middle is a single value.
+// central returns the range of the middle 98 % of values, or of all values if the middle is a
+// single value.
 func central(vs []float64) (low, high float64) {
 	sorted := slices.Sorted(slices.Values(vs))
 	n := len(sorted)

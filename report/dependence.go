@@ -16,27 +16,29 @@ import (
 type dependence struct {
 	a, b        int     // columns
 	correlation float64 // of ranks
-	fold        bool    // one rank is replaced by its distance from the middle, which shows how x² depends on x
+	// one rank is replaced by its distance from the middle, which shows how x² depends on x
+	fold bool
 }
 
-// Columns look independent if no rank correlation is above leastDependence, or above what chance makes in one table of
-// a hundred.
+// Columns look independent if no rank correlation is above leastDependence, or above what chance
+// makes in one table of a hundred.
 const leastDependence = 0.2
 
 // For the mostKinds commonest categories of a column, dependenceOf looks for dependence.
 const mostKinds = 12
 
-// feature describes a column by one number a row: its rank, the rank's distance from the middle, or whether the row has
-// a category. Features of different columns are correlated.
+// feature describes a column by one number a row:
+// its rank, the rank's distance from the middle, or whether the row has a category.
+// Features of different columns are correlated.
 type feature struct {
 	column int
 	fold   bool
 	values []float64 // their mean is 0, and their sum of squares 1
 }
 
-// dependenceOf finds the two columns that depend on one another most plainly, and says whether they do. Ranks show only
-// whether a column rises or falls with another column, or with its distance from the middle. So dependent being false
-// doesn't prove independence.
+// dependenceOf finds the two columns that depend on one another most plainly, and says whether they
+// do. Ranks show only whether a column rises or falls with another column, or with its distance
+// from the middle. So dependent being false doesn't prove independence.
 func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 	var all []feature
 	add := func(column int, fold bool, values []float64) {
@@ -61,8 +63,10 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 			for _, j := range c.inputs {
 				values := lists.To(r.n(), func(i int) float64 { return r.at(i)[j] })
 				ranks := inspect.Ranks(values)
-				middle := float64(len(ranks))                                                   // ranks are from 1 to 2n − 1
-				far := lists.Of(ranks, func(v float64) float64 { return math.Abs(v - middle) }) // before add changes ranks
+				// ranks are from 1 to 2n − 1
+				middle := float64(len(ranks))
+				// before add changes ranks
+				far := lists.Of(ranks, func(v float64) float64 { return math.Abs(v - middle) })
 				add(k, false, ranks)
 				add(k, true, inspect.Ranks(far))
 			}
@@ -84,8 +88,10 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 	return found, math.Abs(found.correlation) > math.Max(leastDependence, chance)
 }
 
-// standardised gives values the mean 0 and the sum of squares 1. ok is false if values differ by rounding alone. It
-// divides by the largest value first, and by the largest deviation, so that no square leaves the range of float64.
+// standardised gives values the mean 0 and the sum of squares 1.
+// ok is false if values differ by rounding alone.
+// It divides by the largest value first, and by the largest deviation, so that no square leaves the
+// range of float64.
 func standardised(values []float64) (ok bool) {
 	divide := func(by float64) {
 		for i := range values {

@@ -16,9 +16,9 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// The function is drawn along few columns. At most mostRanked columns are ranked (the steepest, if there are more),
-// mostBars are drawn as bars, and mostSlices as slices, each through one row and otherRows more. mostWork bounds the
-// multiplications of the ranking, roughly.
+// The function is drawn along few columns. At most mostRanked columns are ranked (the steepest, if
+// there are more), mostBars are drawn as bars, and mostSlices as slices, each through one row and
+// otherRows more. mostWork bounds the multiplications of the ranking, roughly.
 const (
 	mostRanked = 40
 	mostBars   = 10
@@ -30,7 +30,8 @@ const (
 	leastRanked = 50 // rows that columns are ranked on, however long that takes
 )
 
-// dear says that a prediction takes about a millisecond, for example with thousands of inputs, or by nearest rows.
+// dear says that a prediction takes about a millisecond, for example with thousands of inputs, or
+// by nearest rows.
 // Figures then show fewer predictions.
 func (r *maker) dear() bool { return r.q.Work(false) > 1e6 }
 
@@ -111,8 +112,8 @@ func (r *maker) rank() error {
 	return nil
 }
 
-// steepness returns the mean square of the predicted mean's derivative along each column, in units of the column's
-// scale, at some real rows. One pull-back computes it for all columns.
+// steepness returns the mean square of the predicted mean's derivative along each column, in units
+// of the column's scale, at some real rows. One pull-back computes it for all columns.
 func (r *maker) steepness() ([]float64, error) {
 	steep := make([]float64, len(r.columns))
 	q := r.q
@@ -147,8 +148,8 @@ func (r *maker) steepness() ([]float64, error) {
 	return steep, nil
 }
 
-// lengthscales returns the smallest lengthscale of the kernel's parts for each input, or +∞ for an input that no
-// kernel with a lengthscale sees.
+// lengthscales returns the smallest lengthscale of the kernel's parts for each input, or +∞ for an
+// input that no kernel with a lengthscale sees.
 func lengthscales(s kernel.Spec, inputs []kernel.Input) []float64 {
 	least := slices.Repeat([]float64{math.Inf(1)}, len(inputs))
 	name, columns, _ := s.Columns()
@@ -173,7 +174,8 @@ func lengthscales(s kernel.Spec, inputs []kernel.Input) []float64 {
 	return least
 }
 
-// drawImportance draws the ranking. failed is the reason why there is no ranking, or nil if there is one.
+// drawImportance draws the ranking. failed is the reason why there is no ranking, or nil if there
+// is one.
 func (r *maker) drawImportance(failed error) error {
 	if len(r.columns) == 1 || failed != nil {
 		return failed
@@ -329,7 +331,8 @@ func (r *maker) sliceOf(k int) (s slice) {
 	return s
 }
 
-// drawSlices draws the function along the most important columns. All slices have one range of the target.
+// drawSlices draws the function along the most important columns.
+// All slices have one range of the target.
 func (r *maker) drawSlices() {
 	var all []slice
 	low := math.Inf(1)

@@ -11,16 +11,17 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// importance says how far the predicted mean moves if one column's value is exchanged between real rows. share is half
-// the mean square, divided by the mean's variance. low and high bound it with 95 % by the bootstrap. If columns are
-// independent, share is the share of the variance that comes from the column (its total Sobol index).
+// importance says how far the predicted mean moves if one column's value is exchanged between real
+// rows. share is half the mean square, divided by the mean's variance.
+// low and high bound it with 95 % by the bootstrap. If columns are independent, share is the share
+// of the variance that comes from the column (its total Sobol index).
 type importance struct {
 	column           int
 	share, low, high float64
 }
 
-// partners is the number of other rows with which each row exchanges its value of a column. draws is the number of
-// times that the bootstrap draws the rows.
+// partners is the number of other rows with which each row exchanges its value of a column.
+// draws is the number of times that the bootstrap draws the rows.
 const (
 	partners = 4
 	draws    = 500
@@ -28,13 +29,15 @@ const (
 
 var errConstantMean = errors.New("the predicted mean is the same in all these rows")
 
-// importances ranks columns that aren't constant in the rows. For independent columns the shares are total Sobol
-// indices, by Jansen's formula ("Analysis of variance designs for model output", Comput. Phys. Commun. 117, 1999): the
-// mean of (f(x_i) − f(x_i with the column of row p))²/2 over pairs of rows i, p, divided by the variance of f. The
-// bootstrap draws rows. A pair counts by how often both of its rows were drawn, as in a U-statistic, because each row
-// is i in one pair and p in another.
+// importances ranks columns that aren't constant in the rows.
+// For independent columns the shares are total Sobol indices, by Jansen's formula ("Analysis of
+// variance designs for model output", Comput. Phys. Commun. 117, 1999):
+// the mean of (f(x_i) − f(x_i with the column of row p))²/2 over pairs of rows i, p, divided by the
+// variance of f. The bootstrap draws rows. A pair counts by how often both of its rows were drawn,
+// as in a U-statistic, because each row is i in one pair and p in another.
 //
-// f returns the mean at rows, in units in which its square is a float64. The same rows give the same result.
+// f returns the mean at rows, in units in which its square is a float64.
+// The same rows give the same result.
 func importances(f func(x []float64) ([]float64, error), r rows, columns []column) ([]importance, error) {
 	n := r.n()
 	base, err := f(r.x)
@@ -51,7 +54,8 @@ func importances(f func(x []float64) ([]float64, error), r rows, columns []colum
 	all := make([]importance, len(columns))
 	pairs := make([][]float64, len(columns))
 	x := make([]float64, n*r.d)
-	partner := func(at, s int) int { return order[(at+(s+1)*max(1, n/(2*partners+1)))%n] } // a row is never its own partner
+	// a row is never its own partner
+	partner := func(at, s int) int { return order[(at+(s+1)*max(1, n/(2*partners+1)))%n] }
 	for c, of := range columns {
 		for s := range k {
 			copy(x, r.x)

@@ -25,8 +25,9 @@ type labelled struct {
 	name         string // "102 test rows"
 	classes      []string
 	truth, label []int
-	sure         []float64 // probability of the predicted label, or a score that is larger for surer labels
-	by           string    // what sure is
+	// probability of the predicted label, or a score that is larger for surer labels
+	sure []float64
+	by   string // what sure is
 }
 
 // labels returns the labels of a sample, whose y is 0 or 1, and whose mean is the probability of 1.
@@ -71,10 +72,12 @@ func (l labelled) confusion() table {
 	return t
 }
 
-// reliabilityBins is the number of bins, of equal width, between the least and the largest probability of a label.
+// reliabilityBins is the number of bins, of equal width, between the least and the largest
+// probability of a label.
 const reliabilityBins = 10
 
-// drawReliability compares the share of right labels with the probability that the model gives its labels.
+// drawReliability compares the share of right labels with the probability that the model gives its
+// labels.
 func (r *maker) drawReliability(l labelled, fresh bool) error {
 	least := min(1/float64(len(l.classes)), slices.Min(l.sure))
 	end := func(bin int) float64 { return least + (1-least)*float64(bin)/reliabilityBins }
@@ -120,7 +123,8 @@ func (r *maker) drawReliability(l labelled, fresh bool) error {
 	return r.draw(f, described{chart, "Share of right labels by the probability of the label. The model " + says})
 }
 
-// leastAnswers is the number of answers at which drawAnswers begins, because shares among fewer answers jump.
+// leastAnswers is the number of answers at which drawAnswers begins, because shares among fewer
+// answers jump.
 const leastAnswers = 10
 
 // drawAnswers draws the share of wrong labels if only the surest rows get an answer.
@@ -135,7 +139,8 @@ func (r *maker) drawAnswers(l labelled) error {
 	words := ""
 	for k, i := range order {
 		wrong += 1 - l.right(i)
-		if k+1 < len(order) && l.sure[order[k+1]] == l.sure[i] { // rows of one probability are answered together
+		// rows of one probability are answered together
+		if k+1 < len(order) && l.sure[order[k+1]] == l.sure[i] {
 			continue
 		}
 		share := float64(k+1) / float64(len(order))

@@ -11,8 +11,8 @@ import (
 
 var errFar = errors.New("a row is too far from the training data to be predicted")
 
-// latent returns the mean of f at rows, in the target's scaled units, whose squares are finite. With variances it also
-// returns the variance of f, which takes longer.
+// latent returns the mean of f at rows, in the target's scaled units, whose squares are finite.
+// With variances it also returns the variance of f, which takes longer.
 func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, err error) {
 	at, err := r.scaled(x)
 	if err != nil {
@@ -60,8 +60,8 @@ func (r *maker) predict(x []float64) ([]float64, error) {
 	return r.raw(mean, variance)
 }
 
-// byMoments says whether a prediction is the mean of a noise that takes sites, or of a transformed target. Then it
-// takes the variance of f too.
+// byMoments says whether a prediction is the mean of a noise that takes sites, or of a transformed
+// target. Then it takes the variance of f too.
 func (r *maker) byMoments() bool {
 	t := r.m.Scaling.Transform
 	return r.m.Sited() != nil || (t != nil && t.Estimate == dataset.Mean)

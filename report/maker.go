@@ -77,7 +77,8 @@ type maker struct {
 	target    string // the target's name
 	columns   []column
 	certified *pacbayes.Certificate // recomputed if the data allow that
-	context   *model.Context        // of the certified rows, recomputed if the data allow that; may be nil
+	// of the certified rows, recomputed if the data allow that; may be nil
+	context *model.Context
 
 	samples []*sample // rows with observations, for figures; empty without data
 	real    rows      // the rows at which the function is drawn; empty if no rows are known
@@ -108,14 +109,16 @@ func (r *maker) last() *section { return r.Sections[len(r.Sections)-1] }
 // add adds a figure to the last section.
 func (r *maker) add(f Figure) { r.last().Figures = append(r.last().Figures, f) }
 
-// guard draws a figure. If drawing fails, the figure's place says why, and the page has its other figures.
+// guard draws a figure. If drawing fails, the figure's place says why, and the page has its other
+// figures.
 func (r *maker) guard(title string, draw func() error) {
 	if err := caught(draw); err != nil {
 		r.add(Figure{Title: title, Failed: err.Error()})
 	}
 }
 
-// caught returns a panic of f as an error, because drawing may panic at numbers that it doesn't expect.
+// caught returns a panic of f as an error, because drawing may panic at numbers that it doesn't
+// expect.
 func caught(f func() error) (err error) {
 	defer func() {
 		switch cause := recover().(type) {

@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Of the parts of an additive kernel with at least drawnShare of the variance, the page shows mostMain functions of one
-// column and mostPairs of two.
+// Of the parts of an additive kernel with at least drawnShare of the variance, the page shows
+// mostMain functions of one column and mostPairs of two.
 const (
 	drawnShare = 0.02
 	mostMain   = 6
@@ -52,7 +52,8 @@ func (r *maker) parts() {
 	r.last().Tables = []table{shares}
 }
 
-// part returns the mean and the standard deviation of a part at rows, in the unit of the target that the model sees.
+// part returns the mean and the standard deviation of a part at rows, in the unit of the target
+// that the model sees.
 func (r *maker) part(s *model.Share, x []float64) (mean, sd []float64, err error) {
 	at, err := r.scaled(x)
 	if err != nil {

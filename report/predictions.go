@@ -18,8 +18,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// A figure has at most mostDrawn misses, and at most mostDrawn other points. Residuals are drawn against at most
-// mostAgainst columns.
+// A figure has at most mostDrawn misses, and at most mostDrawn other points.
+// Residuals are drawn against at most mostAgainst columns.
 const (
 	mostDrawn   = 800
 	mostAgainst = 3
@@ -131,7 +131,8 @@ func (r *maker) drawQuantiles(s *sample) error {
 	end := quantile((float64(n) - 0.5) / float64(n))
 	var pts []drawing.XY
 	var at, low, high []float64
-	for k, before := 0, -1; k <= mostQuantiles; k++ { // even steps of the axis, so that no row of the tails is left out
+	// even steps of the axis, so that no row of the tails is left out
+	for k, before := 0, -1; k <= mostQuantiles; k++ {
 		p := 0.5 * math.Erfc(-(2*float64(k)/mostQuantiles-1)*end/math.Sqrt2)
 		i := min(n-1, int(p*float64(n)))
 		if i == before {
@@ -157,8 +158,9 @@ func (r *maker) drawQuantiles(s *sample) error {
 			"within 1.96. %s", s.name, number(sorted[0]), number(sorted[n-1]), percent(s.within(objective.Normal975)), tails)})
 }
 
-// tailsOf says whether more residuals lie beyond 3 standard deviations than a normal distribution explains. That number
-// is λ + 2.58 √λ + 1, if λ are expected. A residual beyond 5 standard deviations is too large for any table
+// tailsOf says whether more residuals lie beyond 3 standard deviations than a normal distribution
+// explains. That number is λ + 2.58 √λ + 1, if λ are expected.
+// A residual beyond 5 standard deviations is too large for any table
 func tailsOf(s *sample) string {
 	n := float64(len(s.z))
 	far := math.Round(n * (1 - s.within(3)))
@@ -176,8 +178,8 @@ func tailsOf(s *sample) string {
 // tenth holds the mean residual of a tenth of the rows, and the mean's standard error.
 type tenth struct{ x, mean, se float64 }
 
-// tenths sorts rows by x and returns the means of ten parts, or of fewer if a part had less than ten rows. Rows of the
-// same x are in the same part.
+// tenths sorts rows by x and returns the means of ten parts, or of fewer if a part had less than
+// ten rows. Rows of the same x are in the same part.
 func tenths(x, z []float64) (all []tenth) {
 	order := linalg.UpTo(len(x))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
@@ -185,7 +187,8 @@ func tenths(x, z []float64) (all []tenth) {
 	from := 0
 	for k := range parts {
 		to := max(from, (k+1)*len(x)/parts)
-		for to > from && to < len(x) && x[order[to]] == x[order[to-1]] { // rows of one value stay together
+		// rows of one value stay together
+		for to > from && to < len(x) && x[order[to]] == x[order[to-1]] {
 			to++
 		}
 		in := order[from:to]
@@ -206,7 +209,8 @@ func meanOf(x float64, values []float64) tenth {
 // leastOff is the least mean residual, in predicted standard deviations, that counts as off 0.
 const leastOff = 0.1
 
-// trend draws means with two standard errors, and says whether they depend on what the chart's axis shows.
+// trend draws means with two standard errors, and says whether they depend on what the chart's axis
+// shows.
 func trend(c *drawing.Chart, all []tenth, along string, at func(x, z float64) drawing.XY) string {
 	if len(all) < 2 {
 		return "Too few rows to look for a trend."
@@ -247,7 +251,8 @@ func spreadWith(x, z []float64, along string) string {
 	return fmt.Sprintf(" %s: rank correlation %.2f.", lead, rho+0)
 }
 
-// leastRho is the rank correlation below which a spread counts as even, however many rows there are.
+// leastRho is the rank correlation below which a spread counts as even, however many rows there
+// are.
 const leastRho = 0.1
 
 // rule tells readers how verdicts about residuals are found.
@@ -306,7 +311,8 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 	chart.Dashed("", []drawing.XY{{X: 0, Y: -0.5}, {X: 0, Y: float64(len(of)) - 0.5}})
 	s.scatter(chart, func(i int) (drawing.XY, bool) {
 		at, ok := place[x[i]]
-		return drawing.XY{X: s.z[i], Y: at + 0.5*(math.Mod(float64(i)*math.Phi, 1)-0.5)}, ok // not on one another
+		// not on one another
+		return drawing.XY{X: s.z[i], Y: at + 0.5*(math.Mod(float64(i)*math.Phi, 1)-0.5)}, ok
 	})
 	verdict := trend(chart, means, "with "+c.name, func(x, z float64) drawing.XY { return drawing.XY{X: z, Y: x} })
 	which := spelling.If(drawn < len(x),
@@ -334,7 +340,8 @@ func (r *maker) drawResiduals(s *sample, columns []int) {
 	}
 }
 
-// ticksOf returns the function that sets the ticks of a column's axis, or nil for a column of numbers.
+// ticksOf returns the function that sets the ticks of a column's axis, or nil for a column of
+// numbers.
 func ticksOf(c column) func(low, high float64) []drawing.Tick {
 	switch c.dates {
 	case "":
@@ -345,8 +352,9 @@ func ticksOf(c column) func(low, high float64) []drawing.Tick {
 	return drawing.DateTicks
 }
 
-// drawCalibration compares the share of rows within central intervals with the share that the model expects. For rows
-// that the model was trained on it draws nothing, because they would show nothing.
+// drawCalibration compares the share of rows within central intervals with the share that the model
+// expects. For rows that the model was trained on it draws nothing, because they would show
+// nothing.
 func (r *maker) drawCalibration(s *sample) error {
 	if !s.fresh {
 		return nil
@@ -371,7 +379,8 @@ func (r *maker) drawCalibration(s *sample) error {
 	chart.Area("95 % by chance", drawing.Grey, shares, low, high)
 	chart.Dashed("as believed", []drawing.XY{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	chart.Line("these rows", drawing.Blue, pts)
-	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // chance does this in one of a thousand tables
+	// chance does this in one of a thousand tables
+	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) {
 		r.warn("The model's own 95 %% intervals hold %.1f %% of %s. Chance doesn't explain the difference from 95 "+
 			"%%. These intervals are no guarantee.", 100*got, s.name)
 	}

@@ -46,8 +46,8 @@ func (r *maker) rivals() []predictor {
 	return all
 }
 
-// drawPromise draws the guaranteed share by half-width, and behind it the share that was observed and the shares that
-// the same rows guarantee for simple predictors.
+// drawPromise draws the guaranteed share by half-width, and behind it the share that was observed
+// and the shares that the same rows guarantee for simple predictors.
 func (r *maker) drawPromise() error {
 	c := r.certified
 	if c == nil || !c.Valid || c.Curve == nil || len(c.Curve.Points) == 0 {
@@ -101,8 +101,8 @@ func (r *maker) drawPromise() error {
 	return r.draw(f, described{chart, "Guaranteed shares of predictions:" + words + "."})
 }
 
-// list fills the figure's table with points of the model's curve, and with the widths that simple predictors need for
-// the same shares. It returns the points in words.
+// list fills the figure's table with points of the model's curve, and with the widths that simple
+// predictors need for the same shares. It returns the points in words.
 func (f *Figure) list(points []pacbayes.CurvePoint, rivals []predictor) (words string) {
 	f.Head = append([]string{"at least", "within"}, lists.Of(rivals, func(of predictor) string { return of.name })...)
 	for _, p := range points {
@@ -118,7 +118,8 @@ func (f *Figure) list(points []pacbayes.CurvePoint, rivals []predictor) (words s
 
 // width returns the least half-width outside which at most the share bound of the predictions lies.
 func (p predictor) width(bound float64) float64 {
-	at, _ := p.Curve.Width(1 - bound - 1e-12) // a share is rounded, and no bound lies as near to another
+	// a share is rounded, and no bound lies as near to another
+	at, _ := p.Curve.Width(1 - bound - 1e-12)
 	return at.HalfWidthRaw
 }
 

@@ -1,5 +1,6 @@
-// Package report writes one HTML page about a model, which needs no other file: the certificate in words, how well the
-// model predicts, what its function looks like, and how it was trained.
+// Package report writes one HTML page about a model, which needs no other file:
+// the certificate in words, how well the model predicts, what its function looks like, and how it
+// was trained.
 //
 // This program fits a model and writes its report to report.html:
 //
@@ -74,8 +75,8 @@ func flags(text string) template.HTML {
 
 var flag = regexp.MustCompile(`\B--[a-z][a-z-]*`)
 
-// Write writes the report of a model. With a table the report has figures of predictions, on rows that the model hasn't
-// seen if the table has any. The table may be nil.
+// Write writes the report of a model. With a table the report has figures of predictions, on rows
+// that the model hasn't seen if the table has any. The table may be nil.
 func Write(ctx context.Context, w io.Writer, m *krigo.Model, table *dataset.Table) error {
 	return Page{Model: m, Data: table}.Write(ctx, w)
 }
@@ -89,7 +90,8 @@ type Page struct {
 	Command string                 // the command that makes the page again; "": not shown
 }
 
-// Write writes the page, as the function Write does, with version and command at the foot of its first part.
+// Write writes the page, as the function Write does, with version and command at the foot of its
+// first part.
 func (p Page) Write(ctx context.Context, w io.Writer) (err error) {
 	defer matrix.Ended(&err)
 	r, err := p.made(ctx)
@@ -191,7 +193,8 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	return r, nil
 }
 
-// take reads what the page needs from a table, and recertifies the model if it was made from the table.
+// take reads what the page needs from a table, and recertifies the model if it was made from the
+// table.
 func (r *maker) take(table *dataset.Table) (err error) {
 	if r.data, err = r.m.Labelled(table); err != nil {
 		return err
@@ -331,7 +334,8 @@ func (r *maker) function() {
 	r.guard("The two most important columns", r.drawSurface)
 }
 
-// supported chooses rows of the posterior's support as the rows at which the report draws the function.
+// supported chooses rows of the posterior's support as the rows at which the report draws the
+// function.
 func (r *maker) supported() {
 	n := r.q.Support.Rows
 	d := len(r.m.Inputs)
@@ -346,7 +350,8 @@ func (r *maker) supported() {
 	for _, i := range chosen {
 		row := r.support(i)
 		for _, c := range r.columns {
-			if c.categories != nil { // inputs are 0 and 1 only up to rounding, and inducing inputs may lie between
+			// inputs are 0 and 1 only up to rounding, and inducing inputs may lie between
+			if c.categories != nil {
 				c.set(row, c.value(row))
 			}
 		}
@@ -354,10 +359,12 @@ func (r *maker) supported() {
 	}
 }
 
-// If fewer than leastReference rows were given, the function is drawn at the posterior's rows, if these are more.
+// If fewer than leastReference rows were given, the function is drawn at the posterior's rows, if
+// these are more.
 const leastReference = 20
 
-// settle ranks the columns and finds the row that slices go through. Columns that can't be ranked stay in their order.
+// settle ranks the columns and finds the row that slices go through.
+// Columns that can't be ranked stay in their order.
 func (r *maker) settle() error {
 	if few := r.real.n() < leastReference; few || caught(func() error { _, err := r.means(r.real.x); return err }) != nil {
 		if given := r.real; r.q.Support.Rows > given.n() || !few {
@@ -414,8 +421,8 @@ func (r *maker) detailed(s *section, of *sample, against []int) {
 
 const predicted = "Predicted and observed"
 
-// recertify recomputes the certificate if the model was made from the data. It refuses a model that isn't what its data
-// make it.
+// recertify recomputes the certificate if the model was made from the data.
+// It refuses a model that isn't what its data make it.
 func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	own, err := r.m.MadeFrom(d)
 	if err != nil || !own || r.m.Certificate == nil {
@@ -440,7 +447,8 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	return nil
 }
 
-// certificate copies to the page what a certificate promises, and where the certificate's numbers come from.
+// certificate copies to the page what a certificate promises, and where the certificate's numbers
+// come from.
 func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 	if r.certified = c; c == nil {
 		r.Sentence = "No certificate: " + r.m.CertificateReason + "."

@@ -17,7 +17,8 @@ type kind struct {
 	rows  []int // numbers in the table, from 0
 }
 
-// noRole is the role of rows that aren't dealt with the model's own, because they come from other data.
+// noRole is the role of rows that aren't dealt with the model's own, because they come from other
+// data.
 const noRole = dataset.Role(255)
 
 // sample holds rows with observations and their predictions.
@@ -30,8 +31,9 @@ type sample struct {
 	scaled  []float64 // observed minus predicted, in the target's scale
 	z       []float64 // the same divided by the predictive standard deviation
 	logLoss []float64 // minus the logarithm of the true class's probability; nil without classes
-	miss    []bool    // whether the row counts as a miss; nil: no certificate, or losses between 0 and 1
-	epsilon string    // what a miss exceeds: "the certificate's ε"
+	// whether the row counts as a miss; nil: no certificate, or losses between 0 and 1
+	miss    []bool
+	epsilon string // what a miss exceeds: "the certificate's ε"
 	values  map[int][]float64
 }
 

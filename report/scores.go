@@ -63,8 +63,8 @@ func (r *maker) ofCertified(s *score) {
 	}
 }
 
-// compared fills the table of the first page: the model's scores on each kind of rows, and the baselines' on the
-// certified rows.
+// compared fills the table of the first page:
+// the model's scores on each kind of rows, and the baselines' on the certified rows.
 func (r *maker) compared() {
 	var all []score
 	blank := func(who, rows string) score {

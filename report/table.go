@@ -13,15 +13,16 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// The page lists mostWorst rows with mostInputs columns each, and describes mostDescribed columns. The median of
-// more rows than mostRows is the median of mostRows rows, evenly spread.
+// The page lists mostWorst rows with mostInputs columns each, and describes mostDescribed columns.
+// The median of more rows than mostRows is the median of mostRows rows, evenly spread.
 const (
 	mostWorst     = 10
 	mostInputs    = 8
 	mostDescribed = 15
 )
 
-// text writes a cell of the column as the table has it: v is a number, a date's day, or the place of a text.
+// text writes a cell of the column as the table has it:
+// v is a number, a date's day, or the place of a text.
 func (c column) text(v float64, texts []string) string {
 	switch {
 	case v != v:
@@ -45,7 +46,8 @@ func (c column) text(v float64, texts []string) string {
 // median returns the median of sorted values.
 func median(v []float64) float64 { return v[(len(v)-1)/2]/2 + v[len(v)/2]/2 }
 
-// worst returns a table of the rows of a sample whose residuals are the largest in their standard deviation.
+// worst returns a table of the rows of a sample whose residuals are the largest in their standard
+// deviation.
 func (r *maker) worst(s *sample) (t table, err error) {
 	order := linalg.UpTo(len(s.z))
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -81,7 +83,8 @@ func (r *maker) worst(s *sample) (t table, err error) {
 		if err := from.Read(s.rows[i], 1, places, cells); err != nil {
 			return t, err
 		}
-		row := append([]string{strings.Replace(r.data.Where(s.rows[i]), " ", "\u00a0", 1)}, // no line ends after "line"
+		// no line ends after "line"
+		row := append([]string{strings.Replace(r.data.Where(s.rows[i]), " ", "\u00a0", 1)},
 			own(i)...)
 		for k, v := range cells {
 			row = append(row, r.columns[shown[k]].text(v, from.Texts(places[k])))
@@ -94,8 +97,8 @@ func (r *maker) worst(s *sample) (t table, err error) {
 	return t, nil
 }
 
-// summary returns a table about the columns of the data that the model uses: the target, and the most important
-// columns.
+// summary returns a table about the columns of the data that the model uses:
+// the target, and the most important columns.
 func (r *maker) summary() (t table, err error) {
 	from := r.data.Table()
 	target, _ := from.Column(r.m.Target)
@@ -105,7 +108,8 @@ func (r *maker) summary() (t table, err error) {
 		used[0].categories = r.m.Classes
 	}
 	places := []int{target}
-	for _, k := range slices.Concat(r.order, linalg.UpTo(len(r.columns))) { // r.order lacks constant columns
+	// r.order lacks constant columns
+	for _, k := range slices.Concat(r.order, linalg.UpTo(len(r.columns))) {
 		j, _ := from.Column(r.columns[k].raw)
 		if slices.Contains(places, j) {
 			continue

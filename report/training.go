@@ -19,8 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// The report names at most mostNames columns, and tells the hyperparameters of at most mostTold inputs. The encoding's
-// text has at most mostEncoding letters.
+// The report names at most mostNames columns, and tells the hyperparameters of at most mostTold
+// inputs. The encoding's text has at most mostEncoding letters.
 const (
 	mostEncoding = 300
 	mostNames    = 15
@@ -121,8 +121,8 @@ func (r *maker) bound() []fact {
 	}
 }
 
-// hyperparameters returns lines about the parameters of the kernel and of the mean: a name, the value in scaled units,
-// and the value in the column's unit.
+// hyperparameters returns lines about the parameters of the kernel and of the mean:
+// a name, the value in scaled units, and the value in the column's unit.
 func (r *maker) hyperparameters() (cells [][]string) {
 	m := r.m
 	left := 0
@@ -137,8 +137,8 @@ func (r *maker) hyperparameters() (cells [][]string) {
 		}
 	}
 	leaves(r.q.Kernel.Spec(r.q.Theta))
-	// If there are many inputs, the page tells only those of the most important columns, and leaves out columns of many
-	// categories.
+	// If there are many inputs, the page tells only those of the most important columns, and leaves
+	// out columns of many categories.
 	told := map[int]bool{}
 	for _, k := range append(slices.Clone(r.order), linalg.UpTo(len(r.columns))...) {
 		if len(r.columns[k].inputs) > mostLevels {
@@ -204,8 +204,8 @@ func (r *maker) hyperparameters() (cells [][]string) {
 	return cells
 }
 
-// parameters returns the parameters of a kernel that has no parts. It leaves out the lengthscales of inputs that aren't
-// in told, and left counts them.
+// parameters returns the parameters of a kernel that has no parts.
+// It leaves out the lengthscales of inputs that aren't in told, and left counts them.
 func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, left int) {
 	m := r.m
 	at := linalg.UpTo(len(m.Inputs)) // places of the kernel's inputs
@@ -240,7 +240,8 @@ func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, 
 		cells = append(cells, []string{"period", number(s.Period), own})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
-		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // the name may be "weight[2]"
+		// the name may be "weight[2]"
+		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 		if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(at) {
 			label += " of " + cautious.Name(m.Inputs[at[j-1]])
 		} else {

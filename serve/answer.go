@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Within every stall a client has to send stepBytes of a body, or take as much of an answer. A slow client would
-// otherwise hold the server's memory for long.
+// Within every stall a client has to send stepBytes of a body, or take as much of an answer.
+// A slow client would otherwise hold the server's memory for long.
 const (
 	stepBytes = 64 << 10
 	stall     = 5 * time.Second
@@ -29,7 +29,8 @@ func encode(w io.Writer, v any) {
 	e.SetEscapeHTML(false)
 	var number *json.UnsupportedValueError
 	if err := e.Encode(v); errors.As(err, &number) {
-		panic(err) // never, since predictions are finite; an empty answer would be worse than status 500
+		// never, since predictions are finite; an empty answer would be worse than status 500
+		panic(err)
 	}
 }
 
@@ -55,8 +56,8 @@ func clipTo(text string, most int) string {
 	return text
 }
 
-// steady is a ResponseWriter that writes in steps of stepBytes. The client has to take each step within stall, and the
-// whole answer before latest.
+// steady is a ResponseWriter that writes in steps of stepBytes.
+// The client has to take each step within stall, and the whole answer before latest.
 type steady struct {
 	http.ResponseWriter
 	latest time.Time

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// readBody reads a request's body within a time. The parameter most limits the bytes of the body. readBody takes memory
-// from the budget h as bytes arrive, so that a client who only announces a long body holds none.
+// readBody reads a request's body within a time. The parameter most limits the bytes of the body.
+// readBody takes memory from the budget h as bytes arrive, so that a client who only announces a
+// long body holds none.
 func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *hold, most int64,
 	within time.Duration) (body []byte, err error) {
 	line := http.NewResponseController(w)

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// client is where a request comes from: an IPv4 address, or an IPv6 network of 64 bits, since one person may have a
-// whole network.
+// client is where a request comes from: an IPv4 address, or an IPv6 network of 64 bits, since one
+// person may have a whole network.
 type client struct{ netip.Prefix }
 
-// clientAt returns the client of a remote address. All requests without such an address, for example over a Unix
-// socket, are one client.
+// clientAt returns the client of a remote address.
+// All requests without such an address, for example over a Unix socket, are one client.
 func clientAt(remote string) client {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -34,7 +34,8 @@ func clientAt(remote string) client {
 
 func clientOf(r *http.Request) client { return clientAt(r.RemoteAddr) }
 
-// pocket is the number of bytes that a request may hold without the budget, so that single rows never wait for memory.
+// pocket is the number of bytes that a request may hold without the budget, so that single rows
+// never wait for memory.
 const pocket = 16 << 10
 
 // patience is how long a request waits for memory.
@@ -46,9 +47,10 @@ var (
 	errHuge = errors.New("the request would take more memory than a request may have: send its rows in several requests")
 )
 
-// budget counts the bytes that all requests hold beyond their pockets. A client may hold at most as many bytes as are
-// then still free. So one client alone has at most half of the budget, two clients have two thirds together, and there
-// is always room for another client.
+// budget counts the bytes that all requests hold beyond their pockets.
+// A client may hold at most as many bytes as are then still free.
+// So one client alone has at most half of the budget, two clients have two thirds together, and
+// there is always room for another client.
 type budget struct {
 	size     int64
 	patience time.Duration // how long a request waits for memory
@@ -73,8 +75,9 @@ type hold struct {
 
 func (b *budget) hold(of client) *hold { return &hold{of: of, budget: b} }
 
-// resize changes the hold to the given number of bytes. It waits up to the budget's patience for more bytes, and never
-// waits to give bytes back. Its errors are errHuge, errFull and ctx's.
+// resize changes the hold to the given number of bytes.
+// It waits up to the budget's patience for more bytes, and never waits to give bytes back.
+// Its errors are errHuge, errFull and ctx's.
 func (h *hold) resize(ctx context.Context, bytes int64) error {
 	b := h.budget
 	bytes = max(0, bytes-pocket)
@@ -114,7 +117,8 @@ func (h *hold) resize(ctx context.Context, bytes int64) error {
 	}
 }
 
-// add takes more bytes from the budget. A negative number gives bytes back. The budget must be locked.
+// add takes more bytes from the budget. A negative number gives bytes back.
+// The budget must be locked.
 func (h *hold) add(more int64) {
 	b := h.budget
 	h.bytes += more

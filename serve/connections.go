@@ -12,28 +12,33 @@ import (
 // mostConnections is the largest number of open connections, if the process may open enough files.
 const mostConnections = 2048
 
-// connectionsWithin returns how many connections may be open if the process may open the given number of files. It
-// leaves a quarter of the files for models, the ledger and the log. A server without a free file couldn't accept a
-// connection, and so would never close one to make room.
+// connectionsWithin returns how many connections may be open if the process may open the given
+// number of files. It leaves a quarter of the files for models, the ledger and the log.
+// A server without a free file couldn't accept a connection, and so would never close one to make
+// room.
 func connectionsWithin(files uint64) int { return int(min(mostConnections, max(1, files/4*3))) }
 
-// connections holds the open connections of a server. If there are more than most, the server closes a connection of
-// the client that has most connections: the one that the server has waited for longest. If the server refused new
-// connections instead, anyone could shut other clients out by opening connections.
+// connections holds the open connections of a server.
+// If there are more than most, the server closes a connection of the client that has most
+// connections: the one that the server has waited for longest.
+// If the server refused new connections instead, anyone could shut other clients out by opening
+// connections.
 type connections struct {
 	most int
 
-	mu    sync.Mutex
-	all   map[net.Conn]*connection
-	by    map[client]*theirs
-	none  chan struct{} // closed when no connection is left; nil if nobody waits for that
-	alive int           // connections that haven't ended, including those that were closed to make room
+	mu   sync.Mutex
+	all  map[net.Conn]*connection
+	by   map[client]*theirs
+	none chan struct{} // closed when no connection is left; nil if nobody waits for that
+	// connections that haven't ended, including those that were closed to make room
+	alive int
 }
 
 // theirs holds the connections of one client.
 type theirs struct {
-	count   int
-	waiting list.List // each *connection whose request or body the server waits for, the longest wait first
+	count int
+	// each *connection whose request or body the server waits for, the longest wait first
+	waiting list.List
 }
 
 type connection struct {
@@ -79,7 +84,8 @@ func (cs *connections) makeRoom() {
 	most.waiting.Front().Value.(*connection).close()
 }
 
-// silent closes the connections on which no request has ever come. A server that ends would wait for each for seconds.
+// silent closes the connections on which no request has ever come.
+// A server that ends would wait for each for seconds.
 func (cs *connections) silent() {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -144,7 +150,8 @@ func (c *connection) wait(yes bool) {
 	}
 }
 
-// reading notes whether the server is reading a request's body. The server then waits for the connection too.
+// reading notes whether the server is reading a request's body.
+// The server then waits for the connection too.
 func reading(ctx context.Context, yes bool) {
 	c, _ := ctx.Value(connectionKey{}).(*connection)
 	if c == nil {

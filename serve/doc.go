@@ -1,5 +1,5 @@
-// Package serve answers predictions over HTTP. It serves one model, or all models of a folder, and reads a model again
-// when its file changes.
+// Package serve answers predictions over HTTP.
+// It serves one model, or all models of a folder, and reads a model again when its file changes.
 //
 // This program adds a model's API and page to a server of its own, under /prices/:
 //
@@ -40,9 +40,11 @@
 //	GET  /metrics      figures for Prometheus
 //	GET  /             a page to predict by hand
 //
-// Rows of requests that arrive together are predicted together. A row's prediction doesn't depend on other rows, so the
-// answer equals the result of krigo.Model.Predict to the last bit.
+// Rows of requests that arrive together are predicted together.
+// A row's prediction doesn't depend on other rows, so the answer equals the result of
+// krigo.Model.Predict to the last bit.
 //
-// A client is an IP address, or a network in IPv6 (type client). Memory, turns and places in queues are divided among
-// clients, so that no client can keep other clients from being served.
+// A client is an IP address, or a network in IPv6 (type client).
+// Memory, turns and places in queues are divided among clients, so that no client can keep other
+// clients from being served.
 package serve

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// fair holds items that wait, in a line for each client. The clients take turns, however many items a client has.
+// fair holds items that wait, in a line for each client.
+// The clients take turns, however many items a client has.
 type fair[T comparable] struct{ lines []*line[T] }
 
 // line holds the items of one client that wait, the next item first.
@@ -60,7 +61,8 @@ func (f *fair[T]) remove(of client, item T) bool {
 	return false
 }
 
-// turns limits how many requests do heavy work at the same time: as many as free says at the start. Clients take turns.
+// turns limits how many requests do heavy work at the same time: as many as free says at the start.
+// Clients take turns.
 type turns struct {
 	mu      sync.Mutex
 	free    int

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// mostHeaders is the largest number of headers of a request. Within the allowed size there could be thousands of short
-// headers, which would take many times that size in memory.
+// mostHeaders is the largest number of headers of a request.
+// Within the allowed size there could be thousands of short headers, which would take many times
+// that size in memory.
 const mostHeaders = 100
 
 // Loopback says whether only this machine can reach the address, a host with a port.
@@ -30,19 +31,22 @@ func local(host string) bool {
 	return strings.EqualFold(host, "localhost") || (err == nil && ip.Unmap().IsLoopback())
 }
 
-// guarded returns a handler that refuses requests which pages of other sites may have sent, and malformed requests.
-// token says that requests need a token, and localOnly that only this machine is served, without a token.
+// guarded returns a handler that refuses requests which pages of other sites may have sent, and
+// malformed requests.
+// token says that requests need a token, and localOnly that only this machine is served, without a
+// token.
 //
-// If localOnly is true, every program on this machine may ask. A page of another site, open in a browser here, could
-// ask too: its name may be made to lead to this machine, and the browser would then give the answers to the page (DNS
-// rebinding). Such requests have that name as their Host, and are refused.
+// If localOnly is true, every program on this machine may ask.
+// A page of another site, open in a browser here, could ask too:
+// its name may be made to lead to this machine, and the browser would then give the answers to the
+// page (DNS rebinding). Such requests have that name as their Host, and are refused.
 func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
-			// Package http hides the Content-Length of a request that also comes in chunks. A proxy that believes the
-			// length sees another end of the body, and so another next request. Closing the connection leaves no next
-			// request.
+			// Package http hides the Content-Length of a request that also comes in chunks.
+			// A proxy that believes the length sees another end of the body, and so another next
+			// request. Closing the connection leaves no next request.
 			w.Header().Set("Connection", "close")
 		}
 		headers := 0
@@ -74,15 +78,16 @@ func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	})
 }
 
-// protected returns a handler that calls next for requests that bear the token, and for all requests if the token is
-// empty.
+// protected returns a handler that calls next for requests that bear the token, and for all
+// requests if the token is empty.
 func protected(token string, next http.HandlerFunc) http.HandlerFunc {
 	if token == "" {
 		return next
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		given = strings.Trim(given, " ") // RFC 9110, section 11.4: the scheme in any case, then at least one space
+		// RFC 9110, section 11.4: the scheme in any case, then at least one space
+		given = strings.Trim(given, " ")
 		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			fail(w, 401, errors.New("send the token: Authorization: Bearer TOKEN"))

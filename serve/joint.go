@@ -19,8 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// A request for draws, covariances or explanations has at most jointRows rows and jointDraws draws. The cost of
-// covariances grows faster than the square of the rows.
+// A request for draws, covariances or explanations has at most jointRows rows and jointDraws draws.
+// The cost of covariances grows faster than the square of the rows.
 const (
 	jointRows  = 1000
 	jointDraws = 1000
@@ -31,11 +31,14 @@ type Answer struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
 	Predictions []model.Prediction `json:"predictions"`
-	Chances     []model.Chance     `json:"chances,omitempty"`     // of the levels of an ordinal target
+	// of the levels of an ordinal target
+	Chances     []model.Chance     `json:"chances,omitempty"`
 	Explanation *model.Explanation `json:"explanation,omitempty"` // if the query has explain=true
 	Observed    *krigo.Observed    `json:"observed,omitempty"`    // if the query has observed=true
-	Sets        [][]string         `json:"sets,omitempty"`        // if the query has sets=LEVEL: each row's set of labels
-	Others      []Answer           `json:"others,omitempty"`      // the other targets of a file of several
+	// if the query has sets=LEVEL: each row's set of labels
+	Sets [][]string `json:"sets,omitempty"`
+	// the other targets of a file of several
+	Others []Answer `json:"others,omitempty"`
 }
 
 // csv writes the answer as CSV. With several targets, the columns' names end in _TARGET.
@@ -54,7 +57,8 @@ func (a Answer) csv(w io.Writer) {
 	if a.Sets != nil {
 		write = files.Beside((*dataset.Kept)(nil).Labelled(func(row int) string { return a.Predictions[row].Label }, a.Sets))
 	}
-	write(w, names, len(a.Predictions), func(i int, values []float64) error { // predictions are finite
+	// predictions are finite
+	write(w, names, len(a.Predictions), func(i int, values []float64) error {
 		for _, of := range all {
 			n := len(krigo.PredictionNames())
 			own := len(of.Explanation.Names())
@@ -136,14 +140,16 @@ func levelOf(query url.Values) (level float64, err error) {
 	return level, err
 }
 
-// Joint is the answer of POST /v1/joint: the predictions of POST /v1/predict, and the draws or covariances that were
-// asked for.
+// Joint is the answer of POST /v1/joint: the predictions of POST /v1/predict, and the draws or
+// covariances that were asked for.
 type Joint struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
 	Predictions []model.Prediction `json:"predictions"`
-	Samples     [][]float64        `json:"samples,omitempty"`    // for each row, its value in every draw
-	Covariance  [][]float64        `json:"covariance,omitempty"` // for each row, its covariance with every row
+	// for each row, its value in every draw
+	Samples [][]float64 `json:"samples,omitempty"`
+	// for each row, its covariance with every row
+	Covariance [][]float64 `json:"covariance,omitempty"`
 }
 
 // wish is what a request asks for at all its rows together.
@@ -177,7 +183,8 @@ func wishOf(query url.Values) (w wish, err error) {
 	return w, nil
 }
 
-// truth returns the value of a parameter that is true or false. It returns false if the parameter is absent.
+// truth returns the value of a parameter that is true or false.
+// It returns false if the parameter is absent.
 func truth(query url.Values, name string) (bool, error) {
 	text := query.Get(name)
 	if query.Has(name) && text != "true" && text != "false" {
@@ -186,14 +193,16 @@ func truth(query url.Values, name string) (bool, error) {
 	return text == "true", nil
 }
 
-// bytes returns the memory that computing the wish at the given number of rows takes: the posterior's, one copy of the
-// rows, encoded and scaled, and two copies that the kernel packs. A packed copy may take twice the memory of the rows,
-// because the pool of scratch memory holds powers of two.
+// bytes returns the memory that computing the wish at the given number of rows takes:
+// the posterior's, one copy of the rows, encoded and scaled, and two copies that the kernel packs.
+// A packed copy may take twice the memory of the rows, because the pool of scratch memory holds
+// powers of two.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {
 	return 8*5*int64(rows)*int64(len(m.Inputs)) + m.Posterior.JointBytes(rows, w.samples)
 }
 
-// compute takes memory, waits for a turn, and adds the draws and covariances that the wish asks for to the answer.
+// compute takes memory, waits for a turn, and adds the draws and covariances that the wish asks for
+// to the answer.
 func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Model, t *dataset.Table,
 	answer *Joint) error {
 	bytes := w.bytes(m, t.Rows)
@@ -225,11 +234,12 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	return nil
 }
 
-// bytesOfShare is the memory that further takes for each input of a row, with its part of the answer.
+// bytesOfShare is the memory that further takes for each input of a row, with its part of the
+// answer.
 const bytesOfShare = 100
 
-// further adds to an answer what its query asks for beside predictions. That takes all cores, so requests wait for
-// their turn.
+// further adds to an answer what its query asks for beside predictions.
+// That takes all cores, so requests wait for their turn.
 func further(ctx context.Context, query url.Values, held *hold, one *turns, m *krigo.Model, t *dataset.Table,
 	answer *Answer) error {
 	explain, err := truth(query, "explain")
@@ -264,8 +274,8 @@ func further(ctx context.Context, query url.Values, held *hold, one *turns, m *k
 	return err
 }
 
-// write writes the answer row by row. As one text it would take three times the memory of its numbers. turn calls the
-// function that encodes a row, when it is the request's turn.
+// write writes the answer row by row. As one text it would take three times the memory of its
+// numbers. turn calls the function that encodes a row, when it is the request's turn.
 func (j Joint) write(w http.ResponseWriter, turn func(do func()) error) {
 	rows := []struct {
 		name   string

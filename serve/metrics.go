@@ -37,8 +37,8 @@ func newMetrics() *metrics {
 	return m
 }
 
-// outcomes collects the figures of the models' watches when Prometheus asks. They come from the ledger, so that they go
-// on when the server restarts.
+// outcomes collects the figures of the models' watches when Prometheus asks.
+// They come from the ledger, so that they go on when the server restarts.
 type outcomes struct{ library *library }
 
 var (

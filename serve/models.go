@@ -18,8 +18,8 @@ import (
 // ending is how the names of model files in a folder end.
 const ending = ".krigo"
 
-// served is a model as it was read from its file. A request that began with a served model ends with the same model,
-// even if the file changes.
+// served is a model as it was read from its file.
+// A request that began with a served model ends with the same model, even if the file changes.
 type served struct {
 	*krigo.Model
 	name      string
@@ -29,9 +29,10 @@ type served struct {
 	unwatched error        // why watch is nil
 	observers turns        // for comparing outcomes with the certificate
 
-	// Of a file of several targets, the first target's model has the fields above. others are the other targets'
-	// models, and together is the whole file. Both are nil for one target. Of more than two classes, a model that stands
-	// for their label has the fields above, and others are all classes' models.
+	// Of a file of several targets, the first target's model has the fields above.
+	// others are the other targets' models, and together is the whole file.
+	// Both are nil for one target. Of more than two classes, a model that stands for their label
+	// has the fields above, and others are all classes' models.
 	others   []*served
 	together *krigo.Targets
 }
@@ -39,8 +40,8 @@ type served struct {
 // stamp is a file as it was found.
 type stamp struct{ fs.FileInfo }
 
-// same says whether a file counts as unchanged. Its time alone doesn't tell: a copy may keep the time of its source, and
-// the clock may have been set back.
+// same says whether a file counts as unchanged. Its time alone doesn't tell:
+// a copy may keep the time of its source, and the clock may have been set back.
 func (s stamp) same(as stamp) bool {
 	return s.FileInfo != nil && os.SameFile(s.FileInfo, as.FileInfo) && s.Size() == as.Size() && s.ModTime().Equal(as.ModTime())
 }
@@ -50,11 +51,12 @@ type library struct {
 	path   string
 	newer  func(s *served) // completes a model after it is read
 	models atomic.Pointer[map[string]*served]
-	failed map[string]stamp // files that couldn't be read, by model; they are tried again only if they change
+	// files that couldn't be read, by model; they are tried again only if they change
+	failed map[string]stamp
 }
 
-// find returns the model with this name, or, if the name is empty, the only model. If there is no such model, find
-// returns the names of all models.
+// find returns the model with this name, or, if the name is empty, the only model.
+// If there is no such model, find returns the names of all models.
 func (l *library) find(name string) (*served, []string) {
 	models := *l.models.Load()
 	if name == "" && len(models) == 1 {
@@ -65,7 +67,8 @@ func (l *library) find(name string) (*served, []string) {
 	if s := models[name]; s != nil {
 		return s, nil
 	}
-	names := slices.AppendSeq([]string{}, maps.Keys(models)) // not nil, so that an empty list is [] in JSON
+	// not nil, so that an empty list is [] in JSON
+	names := slices.AppendSeq([]string{}, maps.Keys(models))
 	slices.Sort(names)
 	return nil, names
 }
@@ -99,8 +102,9 @@ type change struct {
 	err        error  // why the model couldn't be read, and was left as it was
 }
 
-// scan reads files that are new or changed. If a file can't be read, for example because it is half copied, the model
-// stays as it is. If a file was removed from the folder, its model is removed too.
+// scan reads files that are new or changed. If a file can't be read, for example because it is half
+// copied, the model stays as it is. If a file was removed from the folder, its model is removed
+// too.
 func (l *library) scan() ([]change, error) {
 	files, err := l.files()
 	if err != nil {

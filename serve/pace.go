@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Go gives a goroutine its processor for 10 ms, and looks for requests that have arrived only if a processor has nothing
-// else to run. So a few tables of thousands of rows, which take a processor for long, would make everyone else wait tens
-// of milliseconds at each step of a request. All long work is therefore done in pieces of pieceTime, with pauses.
+// Go gives a goroutine its processor for 10 ms, and looks for requests that have arrived only if a
+// processor has nothing else to run. So a few tables of thousands of rows, which take a processor
+// for long, would make everyone else wait tens of milliseconds at each step of a request.
+// All long work is therefore done in pieces of pieceTime, with pauses.
 const (
 	pieceTime = 500 * time.Microsecond
 	pauseTime = 20 * time.Microsecond

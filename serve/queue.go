@@ -18,16 +18,19 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// A batch has as many rows as can be predicted in about batchTime, but at least fewRows and at most mostRows. Rows that
-// arrive while a batch is predicted wait for its end. Requests of at most shortRows rows go first, but a quarter of
-// every batch is kept for longer requests. Among requests of one length, clients take turns of shareRows rows.
+// A batch has as many rows as can be predicted in about batchTime, but at least fewRows and at most
+// mostRows. Rows that arrive while a batch is predicted wait for its end.
+// Requests of at most shortRows rows go first, but a quarter of every batch is kept for longer
+// requests. Among requests of one length, clients take turns of shareRows rows.
 const (
 	batchTime = 5 * time.Millisecond
-	longBatch = time.Second // a batch that takes longer is given up, and its requests' rows are predicted aside
+	// a batch that takes longer is given up, and its requests' rows are predicted aside
+	longBatch = time.Second
 	mostRows  = 512
 	fewRows   = 32
-	leastRows = 4       // a batch may always have this number of rows, even if rows are wide
-	mostCells = 1 << 17 // encoded numbers of a batch; no other memory grows with the columns that categories become
+	leastRows = 4 // a batch may always have this number of rows, even if rows are wide
+	// encoded numbers of a batch; no other memory grows with the columns that categories become
+	mostCells = 1 << 17
 	shareRows = 16
 	shortRows = 16
 )
@@ -37,8 +40,9 @@ var (
 	errInternal = errors.New("the prediction failed, and not because of the request; the server's log says why")
 )
 
-// queue predicts the rows of concurrent requests together. While it computes one batch, the next batch gathers. A row
-// never waits for further rows to arrive, and an idle queue has no goroutine.
+// queue predicts the rows of concurrent requests together.
+// While it computes one batch, the next batch gathers.
+// A row never waits for further rows to arrive, and an idle queue has no goroutine.
 type queue struct {
 	model   *krigo.Model
 	predict predictor
@@ -49,8 +53,9 @@ type queue struct {
 
 	mu          sync.Mutex // also guards done, err and ended of jobs
 	short, long class
-	perRow      time.Duration // time per row in the last batch that was large enough to measure; 0: not known
-	busy        bool
+	// time per row in the last batch that was large enough to measure; 0: not known
+	perRow time.Duration
+	busy   bool
 }
 
 // predictor is the model's PredictWithin, or what a test has in its place.
@@ -78,7 +83,8 @@ type job struct {
 	answer chan struct{} // closed when the job has ended
 }
 
-// run predicts the rows of a client's table. Its error says what is wrong with the rows, or is errBusy or ctx's.
+// run predicts the rows of a client's table. Its error says what is wrong with the rows, or is
+// errBusy or ctx's.
 func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.Prediction, error) {
 	d, err := q.model.Unlabelled(t)
 	if err != nil {
@@ -91,8 +97,8 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 		j.class = &q.short
 	}
 	c := j.class
-	// A client may have at most as many rows waiting as are still free, so that other clients always find room. A
-	// request with more rows than the limit is served if nothing else waits.
+	// A client may have at most as many rows waiting as are still free, so that other clients
+	// always find room. A request with more rows than the limit is served if nothing else waits.
 	if c.rows > 0 && c.by[of]+d.Rows > q.limit-c.rows {
 		q.mu.Unlock()
 		return nil, errBusy
@@ -177,9 +183,10 @@ func (q *queue) next() []*piece {
 	return batch
 }
 
-// take adds rows to a batch, up to the number most. It returns the batch, and how many more rows it could have taken.
-// In its turn a client has shareRows rows, from one request or from several. So a client that asks row by row gets as
-// many predictions as a client that sends many rows at once.
+// take adds rows to a batch, up to the number most.
+// It returns the batch, and how many more rows it could have taken.
+// In its turn a client has shareRows rows, from one request or from several. So a client that asks
+// row by row gets as many predictions as a client that sends many rows at once.
 func (c *class) take(batch []*piece, most int) ([]*piece, int) {
 	for most > 0 && len(c.lines) > 0 {
 		of := c.lines[0].of
@@ -200,8 +207,9 @@ func (c *class) take(batch []*piece, most int) ([]*piece, int) {
 	return batch, most
 }
 
-// compute predicts a batch. If that fails, it predicts each piece by itself, so that no request fails because of
-// another request's row. If it takes too long, the pieces go aside, and the next batch doesn't wait for them.
+// compute predicts a batch. If that fails, it predicts each piece by itself, so that no request
+// fails because of another request's row. If it takes too long, the pieces go aside, and the next
+// batch doesn't wait for them.
 func (q *queue) compute(batch []*piece, rows int) {
 	q.batched(rows)
 	ctx, cancel := context.WithTimeout(context.Background(), longBatch)
@@ -248,8 +256,9 @@ func (q *queue) finish(p *piece) {
 // widthOf returns the number of columns that PredictAt takes.
 func widthOf(m *krigo.Model) int { return len(m.Inputs) + len(m.Further()) }
 
-// read appends the encoded inputs of the piece's rows to the slice to. A row that overflows when it is scaled is an
-// error, and its request fails alone. In the batch it would also fail the other rows.
+// read appends the encoded inputs of the piece's rows to the slice to.
+// A row that overflows when it is scaled is an error, and its request fails alone.
+// In the batch it would also fail the other rows.
 func (p *piece) read(m *krigo.Model, to *[]float64) error {
 	cols := p.data.Cols
 	begin := len(*to)
@@ -268,7 +277,8 @@ func (p *piece) read(m *krigo.Model, to *[]float64) error {
 		return err
 	}
 	if width > cols {
-		for i := len(rows) - 1; i >= 0; i-- { // from the last row on, so that no row is overwritten before it has moved
+		// from the last row on, so that no row is overwritten before it has moved
+		for i := len(rows) - 1; i >= 0; i-- {
 			to := x[begin+i*width:][:width]
 			copy(to, x[begin+i*cols:][:cols])
 			if offsets != nil {
@@ -303,8 +313,8 @@ func (p *piece) read(m *krigo.Model, to *[]float64) error {
 	return nil
 }
 
-// attempt predicts pieces together until ctx ends. An error of a single piece is left in the piece. The returned error
-// is about all pieces.
+// attempt predicts pieces together until ctx ends. An error of a single piece is left in the piece.
+// The returned error is about all pieces.
 func (q *queue) attempt(ctx context.Context, pieces []*piece) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -30,24 +30,31 @@ func bad(status int, format string, args ...any) error {
 	return &badRequest{status, fmt.Errorf(format, args...)}
 }
 
-// Input is a column that a model predicts from. A column of numbers has the mean and the standard deviation that scale
-// it. A categorical column has its categories.
+// Input is a column that a model predicts from.
+// A column of numbers has the mean and the standard deviation that scale it.
+// A categorical column has its categories.
 type Input struct {
-	Name       string   `json:"name"`
-	Mean       float64  `json:"mean"`
-	Scale      float64  `json:"scale"`
-	Categories []string `json:"categories,omitempty"` // the last category stands for all other values
-	Missing    bool     `json:"missing,omitempty"`    // whether a value may be missing
-	Date       string   `json:"date,omitempty"`       // form of a date as text, which may also be days since 1970; "": none
-	Usual      string   `json:"usual,omitempty"`      // the most frequent value of a column of few values; "": unknown
-	// range over the rows that the model was made from; nil for a categorical column, and if it isn't known
+	Name  string  `json:"name"`
+	Mean  float64 `json:"mean"`
+	Scale float64 `json:"scale"`
+	// the last category stands for all other values
+	Categories []string `json:"categories,omitempty"`
+	Missing    bool     `json:"missing,omitempty"` // whether a value may be missing
+	// form of a date as text, which may also be days since 1970; "": none
+	Date string `json:"date,omitempty"`
+	// the most frequent value of a column of few values; "": unknown
+	Usual string `json:"usual,omitempty"`
+	// range over the rows that the model was made from;
+	// nil for a categorical column, and if it isn't known
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 
-	at int // the place of the column's first number among the model's; -1: the column has no number there
+	// the place of the column's first number among the model's; -1: the column has no number there
+	at int
 }
 
-// inputsOf returns a model's inputs, in the order of rows that are arrays, and the further columns that it takes.
+// inputsOf returns a model's inputs, in the order of rows that are arrays, and the further columns
+// that it takes.
 // Periodic parts of dates aren't among them, because krigo computes them from the dates.
 func inputsOf(m *krigo.Model) []Input {
 	inputs := scaledInputs(m)
@@ -72,7 +79,8 @@ func namesOf(inputs []Input) []string {
 	return lists.Of(inputs, func(i Input) string { return i.Name })
 }
 
-// scaledInputs returns all inputs, including the periodic parts of dates, with the categories of a column as one input.
+// scaledInputs returns all inputs, including the periodic parts of dates, with the categories of a
+// column as one input.
 func scaledInputs(m *krigo.Model) []Input {
 	var inputs []Input
 	ranged := func(i Input, at int) Input {
@@ -99,15 +107,15 @@ func scaledInputs(m *krigo.Model) []Input {
 	return inputs
 }
 
-// mostCodes is the largest number of values of a column that counts as codes, and mostHeld is the number of rows that
-// are looked at.
+// mostCodes is the largest number of values of a column that counts as codes, and mostHeld is the
+// number of rows that are looked at.
 const (
 	mostCodes = 30
 	mostHeld  = 10_000
 )
 
-// settle sets Usual, from the rows that the model holds. A column of numbers has a usual value only if all of them are
-// whole numbers.
+// settle sets Usual, from the rows that the model holds.
+// A column of numbers has a usual value only if all of them are whole numbers.
 func (i *Input) settle(m *krigo.Model) {
 	q := m.Trained()
 	if i.at < 0 || q.Inducing() > 0 || q.Support.Rows == 0 {
@@ -134,8 +142,8 @@ func (i *Input) settle(m *krigo.Model) {
 	}
 }
 
-// cell returns a JSON value as the cell of a CSV file. A value is a number. A category or a date may be text, and a
-// value that may be missing may be null.
+// cell returns a JSON value as the cell of a CSV file. A value is a number.
+// A category or a date may be text, and a value that may be missing may be null.
 func (i Input) cell(value json.RawMessage) (string, error) {
 	switch value[0] {
 	case '"':
@@ -186,11 +194,12 @@ func kept(t *dataset.Table) int64 {
 	return bytes
 }
 
-// spare is the number of columns, or of keys of a row, that a request may have and the model doesn't need.
+// spare is the number of columns, or of keys of a row, that a request may have and the model
+// doesn't need.
 const spare = 1000
 
-// measureCSV estimates the memory that parsing a CSV body takes if the request uses the given number of columns. It
-// runs before the parsing.
+// measureCSV estimates the memory that parsing a CSV body takes if the request uses the given
+// number of columns. It runs before the parsing.
 func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (bytesMore int64, err error) {
 	columns += len(of.Dates)
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
@@ -202,17 +211,19 @@ func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (byte
 	}
 	cells, texts, longest, err := fields(body, columns+spare)
 	if of.Decimal != "" || of.Thousands != "" || len(of.Missing)+len(of.Units) > 0 {
-		texts = 2 * cells // fields can't tell these numbers from texts, and a near number is kept twice
+		// fields can't tell these numbers from texts, and a near number is kept twice
+		texts = 2 * cells
 	}
 	texts = min(texts, 2*lines*columns) // texts of other columns aren't kept
 	return (bytesOfCell+bytesOfGrowth)*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)) +
 		4*int64(longest), err
 }
 
-// fields returns the number of cells of a CSV text, the number of cells that may be texts, and the bytes of the longest
-// record, which the reader copies several times. It refuses a record of more than most cells. Every mark that can
-// separate cells outside quotes counts, and only digits with one point and a sign count as a number. So the true
-// numbers are never larger.
+// fields returns the number of cells of a CSV text, the number of cells that may be texts, and the
+// bytes of the longest record, which the reader copies several times.
+// It refuses a record of more than most cells.
+// Every mark that can separate cells outside quotes counts, and only digits with one point and a
+// sign count as a number. So the true numbers are never larger.
 func fields(text []byte, most int) (cells, texts, longest int, err error) {
 	record := 1
 	begin := 0
@@ -280,8 +291,8 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 	return cells + 1 + max(marks[0], marks[1], marks[2]), texts, max(longest, len(text)-begin), nil
 }
 
-// measureJSON estimates the memory that parsing a JSON body takes, without the texts in the table. While its buffer
-// grows, the decoder may hold a key five times.
+// measureJSON estimates the memory that parsing a JSON body takes, without the texts in the table.
+// While its buffer grows, the decoder may hold a key five times.
 func measureJSON(body []byte, maxRows int) int64 {
 	values := bytes.Count(body, []byte{','}) + 1
 	return 5*int64(len(body)) + bytesOfCell*int64(values) + bytesOfRow*int64(min(values, maxRows))
@@ -305,9 +316,10 @@ func (s *span) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// parseJSON reads {"model": NAME, "rows": [ROW, …]}. A ROW is an object with the inputs' names as keys, or an array in
-// the order of the inputs. It stops after maxRows rows. inputs returns the inputs of a model, and gets the number of
-// rows in the body.
+// parseJSON reads {"model": NAME, "rows": [ROW, …]}.
+// A ROW is an object with the inputs' names as keys, or an array in the order of the inputs.
+// It stops after maxRows rows. inputs returns the inputs of a model, and gets the number of rows in
+// the body.
 func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error), maxRows int) (*dataset.Table, error) {
 	name, rows, err := envelope(body, maxRows)
 	if err != nil {
@@ -412,7 +424,8 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	var err error
 	switch raw[0] {
 	case '[':
-		if n := count(raw, ',') + 1; n > len(inputs)+1 { // refuse too many values before decoding them
+		// refuse too many values before decoding them
+		if n := count(raw, ',') + 1; n > len(inputs)+1 {
 			return nil, fmt.Errorf("it has %d values, and should have %d", n, len(inputs))
 		}
 		var row []json.RawMessage
@@ -447,8 +460,9 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	return out, nil
 }
 
-// object returns the values of a JSON object by their keys. It refuses more than most keys, and a key that comes twice,
-// of which json.Unmarshal would take the last value.
+// object returns the values of a JSON object by their keys.
+// It refuses more than most keys, and a key that comes twice, of which json.Unmarshal would take
+// the last value.
 func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	keys := count(raw, ':')
 	if keys > most {
@@ -464,8 +478,9 @@ func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	return values, nil
 }
 
-// count returns how often mark stands in a valid JSON value itself, not within inner values or texts: the colons of an
-// object, or the commas of an array. Decoding the value for that would cost as much as the rest of the request.
+// count returns how often mark stands in a valid JSON value itself, not within inner values or
+// texts: the colons of an object, or the commas of an array.
+// Decoding the value for that would cost as much as the rest of the request.
 func count(value []byte, mark byte) (n int) {
 	depth := 0
 	text := false
@@ -504,7 +519,8 @@ func repeated(object []byte) string {
 	return ""
 }
 
-// parseCSV reads CSV text with a header. It keeps the given columns, and the columns that hold the model's dates.
+// parseCSV reads CSV text with a header. It keeps the given columns, and the columns that hold the
+// model's dates.
 func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*dataset.Table, error) {
 	names := append(namesOf(columns), lists.Of(of.Dates, func(d dataset.Dates) string { return d.Column })...)
 	t, err := files.CSV{From: &paced{from: bytes.NewReader(body)}, Source: "the request", As: of.Sent(), Columns: names, Bare: true}.Read()

@@ -41,12 +41,15 @@ type Options struct {
 	MaxBody int64 // most bytes of a request's body
 	MaxRows int   // most rows of a request
 	Waiting int   // most rows that wait for one model, half of them from one client
-	// most bytes that all requests take together, half of them for one client; 0: 64 times MaxBody, at least 64 MiB
-	Memory  int64
-	Timeout time.Duration // longest time to read a request, to answer it, and to finish when stopped
+	// most bytes that all requests take together, half of them for one client; 0:
+	// 64 times MaxBody, at least 64 MiB
+	Memory int64
+	// longest time to read a request, to answer it, and to finish when stopped
+	Timeout time.Duration
 	Reload  time.Duration // how often the server looks for changed files
 	Token   string        // requests must bear it; empty: no token is needed
-	// Open makes a server on a loopback address without a token also answer requests for other names than localhost.
+	// Open makes a server on a loopback address without a token also answer requests for other
+	// names than localhost.
 	Open   bool
 	Ledger string       // file of outcomes; empty: the server takes no outcomes
 	TLS    *tls.Config  // nil: plain HTTP
@@ -75,9 +78,10 @@ type Server struct {
 //go:embed openapi.json page
 var assets embed.FS
 
-// Handler returns a handler for requests about one model, for a program that has a server of its own. It answers all
-// routes of the package except outcomes, which need a ledger. It refuses the option Ledger. It ignores Reload, Open and
-// TLS, because the program's server checks names of hosts and encrypts. For another path than / use http.StripPrefix.
+// Handler returns a handler for requests about one model, for a program that has a server of its
+// own. It answers all routes of the package except outcomes, which need a ledger.
+// It refuses the option Ledger. It ignores Reload, Open and TLS, because the program's server
+// checks names of hosts and encrypts. For another path than / use http.StripPrefix.
 func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	if o.Ledger != "" {
 		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave out Ledger, or use serve.New")}
@@ -107,15 +111,16 @@ func newServer(o Options) *Server {
 	o.Memory = cmp.Or(o.Memory, max(64<<20, 64*o.MaxBody))
 	s := &Server{o: o, budget: newBudget(o.Memory), connections: &connections{most: connectionsWithin(openFiles()),
 		all: map[net.Conn]*connection{}, by: map[client]*theirs{}}}
-	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2) // the other cores are left for short bodies and answers
-	s.together.free = 1                            // one request takes all cores
+	// the other cores are left for short bodies and answers
+	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2)
+	s.together.free = 1 // one request takes all cores
 	s.metrics = newMetrics()
 	s.handler = s.routes()
 	return s
 }
 
-// New reads the model at path, or all models of the folder at path. If the options name a ledger, New opens it, and Run
-// closes it at its end.
+// New reads the model at path, or all models of the folder at path.
+// If the options name a ledger, New opens it, and Run closes it at its end.
 func New(path string, o Options) (_ *Server, err error) {
 	s := newServer(o)
 	if o.Ledger != "" {
@@ -195,8 +200,8 @@ func (s *Server) report(changes []change) {
 	s.metrics.models.Set(float64(len(*s.library.models.Load())))
 }
 
-// Run serves on the listener until ctx ends, and then finishes the requests that have begun. When Run returns, no
-// goroutine of the server is left.
+// Run serves on the listener until ctx ends, and then finishes the requests that have begun.
+// When Run returns, no goroutine of the server is left.
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	if s.ledger != nil {
 		defer s.ledger.Close()
@@ -274,7 +279,8 @@ func (s *Server) watch(ctx context.Context) {
 	}
 }
 
-// front returns the handler of all requests. If localOnly is true, it answers only requests for this machine's names.
+// front returns the handler of all requests. If localOnly is true, it answers only requests for
+// this machine's names.
 func (s *Server) front(localOnly bool) http.Handler {
 	return s.observed(guarded(s.handler, s.o.Token != "", localOnly))
 }
@@ -308,8 +314,8 @@ func (s *Server) routes() http.Handler {
 
 const unknownPattern = "/v1/"
 
-// unknown returns a handler for requests that have no other handler: the path doesn't exist, or doesn't take the
-// method.
+// unknown returns a handler for requests that have no other handler:
+// the path doesn't exist, or doesn't take the method.
 func unknown(mux *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var takes []string
@@ -329,7 +335,8 @@ func unknown(mux *http.ServeMux) http.HandlerFunc {
 	}
 }
 
-// health answers whether the server has models. The parameter without is the status of the answer if there is no model.
+// health answers whether the server has models.
+// The parameter without is the status of the answer if there is no model.
 func (s *Server) health(w http.ResponseWriter, without int) {
 	h := health{"ok", s.o.Token != "", len(*s.library.models.Load())}
 	if h.Models > 0 {
@@ -346,7 +353,8 @@ type health struct {
 	Models int    `json:"models"` // number of models that are served
 }
 
-// recorder is a ResponseWriter that remembers the status of the answer, 0 before there is an answer.
+// recorder is a ResponseWriter that remembers the status of the answer, 0 before there is an
+// answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -364,10 +372,12 @@ func (r *recorder) Write(b []byte) (int, error) {
 
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// statusAborted is the status that is logged and counted if the client leaves before it is answered.
+// statusAborted is the status that is logged and counted if the client leaves before it is
+// answered.
 const statusAborted = 499
 
-// observed returns a handler that counts and logs the requests of next, and answers 500 if next panics.
+// observed returns a handler that counts and logs the requests of next, and answers 500 if next
+// panics.
 func (s *Server) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
@@ -427,27 +437,33 @@ type modelList struct {
 
 // Description is the answer of GET /v1/model.
 type Description struct {
-	Name              string                `json:"name"`
-	Objective         string                `json:"objective"`
-	Target            string                `json:"target"`
-	Classes           []string              `json:"classes,omitempty"` // the target's labels, if it has labels
-	Inputs            []Input               `json:"inputs"`
-	Rows              int                   `json:"rows"`
-	Inducing          int                   `json:"inducing"`
-	Reading           dataset.Reading       `json:"reading,omitzero"` // how cells of its tables are written
+	Name      string `json:"name"`
+	Objective string `json:"objective"`
+	Target    string `json:"target"`
+	// the target's labels, if it has labels
+	Classes  []string `json:"classes,omitempty"`
+	Inputs   []Input  `json:"inputs"`
+	Rows     int      `json:"rows"`
+	Inducing int      `json:"inducing"`
+	// how cells of its tables are written
+	Reading           dataset.Reading       `json:"reading,omitzero"`
 	Kernel            kernel.Spec           `json:"kernel"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
-	Population        model.Population      `json:"population"`          // which rows the certificate is about
-	Headline          string                `json:"headline,omitempty"`  // the certificate's promise in one sentence
-	Sentence          string                `json:"sentence,omitempty"`  // the certificate in words
-	NoBetter          string                `json:"no_better,omitempty"` // a warning that is to be read before Sentence
-	Context           *model.Context        `json:"context,omitempty"`
-	ContextSentence   string                `json:"context_sentence,omitempty"`
-	Test              *model.Test           `json:"test"`
-	Watch             *watch.State          `json:"watch"`                  // what outcomes say about the certificate
-	WatchSentence     string                `json:"watch_sentence"`         // Watch in words
-	WatchReason       string                `json:"watch_reason,omitempty"` // why Watch is null
+	// which rows the certificate is about
+	Population model.Population `json:"population"`
+	// the certificate's promise in one sentence
+	Headline string `json:"headline,omitempty"`
+	Sentence string `json:"sentence,omitempty"` // the certificate in words
+	// a warning that is to be read before Sentence
+	NoBetter        string         `json:"no_better,omitempty"`
+	Context         *model.Context `json:"context,omitempty"`
+	ContextSentence string         `json:"context_sentence,omitempty"`
+	Test            *model.Test    `json:"test"`
+	// what outcomes say about the certificate
+	Watch         *watch.State `json:"watch"`
+	WatchSentence string       `json:"watch_sentence"`         // Watch in words
+	WatchReason   string       `json:"watch_reason,omitempty"` // why Watch is null
 
 	// of a file of several targets: the other targets, and what is certified of all together
 	Others           []Description   `json:"others,omitempty"`
@@ -591,8 +607,9 @@ func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *s
 	return answer, err
 }
 
-// joint answers draws and covariances at all rows of a request. These requests don't go through the queue, because its
-// batches would have to wait for them. One such request is computed at a time, and clients take turns.
+// joint answers draws and covariances at all rows of a request.
+// These requests don't go through the queue, because its batches would have to wait for them.
+// One such request is computed at a time, and clients take turns.
 func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
@@ -619,7 +636,8 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		answer.Model = m.name
 		answer.Target = m.Target
-		answer.Predictions, err = m.queue.run(ctx, held.of, table) // also refuses rows that the model can't take
+		// also refuses rows that the model can't take
+		answer.Predictions, err = m.queue.run(ctx, held.of, table)
 	}
 	if err == nil {
 		err = of.compute(ctx, held, &s.together, m.Model, table, &answer)
@@ -632,7 +650,8 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 		func(row func()) error { return s.texts.take(r.Context(), held.of, true, row) })
 }
 
-// wantsCSV says whether the answer should be CSV. The header Accept decides, or without it the type of the request.
+// wantsCSV says whether the answer should be CSV.
+// The header Accept decides, or without it the type of the request.
 func wantsCSV(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	if accept == "" || accept == "*/*" {
@@ -655,9 +674,10 @@ func observedColumns(m *krigo.Model) []Input {
 
 // Observed is the answer of POST /v1/outcomes.
 type Observed struct {
-	Model string      `json:"model"`
-	Rows  int         `json:"rows"`            // number of rows that were added
-	Known bool        `json:"known,omitempty"` // the ledger already had the rows under the request's key
+	Model string `json:"model"`
+	Rows  int    `json:"rows"` // number of rows that were added
+	// the ledger already had the rows under the request's key
+	Known bool        `json:"known,omitempty"`
 	Watch watch.State `json:"watch"`
 }
 
@@ -711,7 +731,8 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 // mostKey is the largest number of bytes of a request's Idempotency-Key.
 const mostKey = 255
 
-// observe adds rows to the ledger. Clients take turns. added is false if the ledger already had the rows under key.
+// observe adds rows to the ledger. Clients take turns.
+// added is false if the ledger already had the rows under key.
 func (m *served) observe(ctx context.Context, of client, key string, t *dataset.Table) (s watch.State, added bool,
 	err error) {
 	d, err := m.Labelled(t)
@@ -725,8 +746,8 @@ func (m *served) observe(ctx context.Context, of client, key string, t *dataset.
 	return m.watch.ObserveOnce(ctx, key, d, d.All())
 }
 
-// parameters returns a request's query. It refuses parameters other than model and known, and a parameter that comes
-// twice.
+// parameters returns a request's query. It refuses parameters other than model and known, and a
+// parameter that comes twice.
 func parameters(r *http.Request, known ...string) (url.Values, error) {
 	query := r.URL.Query()
 	known = append([]string{"model"}, known...)
@@ -767,7 +788,8 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return nil, nil, err
 	}
 	take := func(more int64) error { return held.resize(ctx, int64(cap(body))+more) }
-	// Requests with long bodies reserve their memory first, and then wait for their turn to be parsed.
+	// Requests with long bodies reserve their memory first, and then wait for their turn to be
+	// parsed.
 	begin := func() (end func(), err error) {
 		if len(body) <= longBody {
 			return func() {}, nil

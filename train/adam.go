@@ -16,24 +16,26 @@ type Stochastic interface {
 	Dim() int
 	// BatchRows returns the number of rows that batches are drawn from.
 	BatchRows() int
-	// EvaluateBatch returns an estimate of the value at x from the rows with the given numbers, and overwrites gradient
-	// with the estimate's derivatives. Otherwise the rules of Objective.Evaluate hold.
+	// EvaluateBatch returns an estimate of the value at x from the rows with the given numbers, and
+	// overwrites gradient with the estimate's derivatives.
+	// Otherwise the rules of Objective.Evaluate hold.
 	EvaluateBatch(x, gradient []float64, rows []int) (float64, error)
 }
 
 // Natural is a Stochastic that moves some of its parameters itself, by natural-gradient steps.
 type Natural interface {
 	Stochastic
-	// StepBatch moves these parameters in x by a step of size rho on the batch. It then acts as EvaluateBatch at the
-	// new x, but leaves zeros in gradient for the parameters it has moved.
+	// StepBatch moves these parameters in x by a step of size rho on the batch.
+	// It then acts as EvaluateBatch at the new x, but leaves zeros in gradient for the parameters
+	// it has moved.
 	StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error)
 }
 
 // Annealed is a Stochastic that changes while it is minimised.
 type Annealed interface {
 	Stochastic
-	// SetProgress gets, before every evaluation, the share of the steps that are done: 0 at the first step, 1 at the
-	// last. The evaluation depends on the last call alone.
+	// SetProgress gets, before every evaluation, the share of the steps that are done:
+	// 0 at the first step, 1 at the last. The evaluation depends on the last call alone.
 	SetProgress(share float64)
 }
 
@@ -44,27 +46,29 @@ type Neighbours interface {
 	Nearest(row int, batch []int) error
 }
 
-// Adam minimises by the steps of Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1,
-// on batches of rows, projected onto a box. With g_t the gradient of the batch of step t,
+// Adam minimises by the steps of Kingma and Ba, "Adam:
+// A Method for Stochastic Optimization", ICLR 2015, algorithm 1, on batches of rows, projected onto
+// a box. With g_t the gradient of the batch of step t,
 //
 //	m_t = β₁m_{t−1} + (1−β₁)g_t,  v_t = β₂v_{t−1} + (1−β₂)g_t²,
 //	x_t = P(x_{t−1} − r_t m̂_t/(√v̂_t + ε)),  m̂_t = m_t/(1−β₁ᵗ),  v̂_t = v_t/(1−β₂ᵗ).
 //
-// With Plain it takes steps of stochastic gradient descent (Robbins and Monro 1951) on the mean per row, x_t =
-// P(x_{t−1} − r_t g_t/N).
+// With Plain it takes steps of stochastic gradient descent (Robbins and Monro 1951) on the mean per
+// row, x_t = P(x_{t−1} − r_t g_t/N).
 //
 // Before Adam's step, a Natural objective moves some parameters itself, on the same batch.
 //
-// In every epoch, Adam shuffles the rows and cuts them into batches that differ by at most one row in size. So an epoch
-// uses every row once. The shuffle depends on Seed and the number of the epoch alone, so a resumed run continues bit
-// for bit.
+// In every epoch, Adam shuffles the rows and cuts them into batches that differ by at most one row
+// in size. So an epoch uses every row once. The shuffle depends on Seed and the number of the epoch
+// alone, so a resumed run continues bit for bit.
 type Adam struct {
 	Box          Bounds  // see In
 	Steps        int     // number of steps of the run; must be positive
 	Batch        int     // most rows of a batch; 0 means all
 	LearningRate float64 // r_1; 0 means 0.01
-	// FinalRate is the learning rate of the last step; 0 means a hundredth of LearningRate. r_t approaches it along
-	// half a cosine (Loshchilov and Hutter, ICLR 2017), so that the noise of the batches dies away.
+	// FinalRate is the learning rate of the last step; 0 means a hundredth of LearningRate.
+	// r_t approaches it along half a cosine (Loshchilov and Hutter, ICLR 2017), so that the noise
+	// of the batches dies away.
 	FinalRate    float64
 	Beta1, Beta2 float64 // 0 means the paper's 0.9 and 0.999
 	Epsilon      float64 // 0 means the paper's 1e-8
@@ -78,13 +82,14 @@ type Adam struct {
 // In returns the same minimiser with the box b.
 func (a Adam) In(b Bounds) Adam { a.Box = b; return a }
 
-// AdamState holds all that a run of Adam knows after a step. All numbers are finite, so encoding/json round-trips an
-// AdamState exactly.
+// AdamState holds all that a run of Adam knows after a step. All numbers are finite, so
+// encoding/json round-trips an AdamState exactly.
 type AdamState struct {
-	X        []float64 `json:"x"`
-	Previous []float64 `json:"previous"` // x of the step before, to which a step outside the domain goes back
-	M        []float64 `json:"m"`        // m, the mean of the gradients
-	V        []float64 `json:"v"`        // v, the mean of their squares
+	X []float64 `json:"x"`
+	// x of the step before, to which a step outside the domain goes back
+	Previous []float64 `json:"previous"`
+	M        []float64 `json:"m"` // m, the mean of the gradients
+	V        []float64 `json:"v"` // v, the mean of their squares
 
 	Steps     int     `json:"steps"`
 	Rejected  int     `json:"rejected"` // evaluations outside the objective's domain
@@ -93,8 +98,9 @@ type AdamState struct {
 	Value     float64 `json:"value"`    // estimate from the last batch
 	Sum       float64 `json:"sum"`      // sum of the values of this epoch
 	Count     int     `json:"count"`    // number of these values
-	Mean      float64 `json:"mean"`     // mean value of the last whole epoch, or of the first epoch so far
-	Stopped   string  `json:"stopped"`
+	// mean value of the last whole epoch, or of the first epoch so far
+	Mean    float64 `json:"mean"`
+	Stopped string  `json:"stopped"`
 }
 
 // StartAdam returns the state of a run that begins at x. It copies x.
@@ -136,7 +142,8 @@ func (s *AdamState) check(n int) error {
 
 // withDefaults returns a with its zero fields filled in, or an error if another field is invalid.
 func (a Adam) withDefaults(rows int) (Adam, error) {
-	a.LearningRate = cmp.Or(a.LearningRate, 0.01) // for log-parameters of order one, one step changes them by about 1 %
+	// for log-parameters of order one, one step changes them by about 1 %
+	a.LearningRate = cmp.Or(a.LearningRate, 0.01)
 	a.FinalRate, a.MaxFailures = cmp.Or(a.FinalRate, a.LearningRate/100), cmp.Or(a.MaxFailures, 20)
 	a.Beta1, a.Beta2, a.Epsilon = cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Epsilon, 1e-8)
 	if a.Batch == 0 || a.Batch > rows {
@@ -178,17 +185,21 @@ func (a Adam) shuffle(epoch int, order []int) {
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 }
 
-// Minimize runs from a state. A fresh state comes from StartAdam, and Minimize moves its X into the box. Any other
-// state is one that an earlier run with the same objective, bounds and settings handed to step. Minimize doesn't change
-// from. It returns the last state. Value and Mean of this state are estimates. Its X, one step on from Previous, hasn't
-// been evaluated yet.
+// Minimize runs from a state. A fresh state comes from StartAdam, and Minimize moves its X into the
+// box. Any other state is one that an earlier run with the same objective, bounds and settings
+// handed to step. Minimize doesn't change from. It returns the last state.
+// Value and Mean of this state are estimates.
+// Its X, one step on from Previous, hasn't been evaluated yet.
 //
-// If the objective can't be evaluated after a step, Minimize halves the step, up to MaxFailures−1 times. Then it goes
-// back to the point before the step. If the objective fails there too, the run ends.
+// If the objective can't be evaluated after a step, Minimize halves the step, up to MaxFailures−1
+// times. Then it goes back to the point before the step. If the objective fails there too, the run
+// ends.
 //
-// Minimize calls step, unless nil, after every step taken. The state is valid only during the call, so keep a Clone. An
-// error from step, or the end of ctx, ends the run. Minimize then returns the error with the state so far. Other errors
-// come without a state: a start outside the domain (StartError), invalid settings, or neighbours that can't be found.
+// Minimize calls step, unless nil, after every step taken.
+// The state is valid only during the call, so keep a Clone.
+// An error from step, or the end of ctx, ends the run.
+// Minimize then returns the error with the state so far. Other errors come without a state:
+// a start outside the domain (StartError), invalid settings, or neighbours that can't be found.
 func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 	step func(*AdamState) error) (*AdamState, error) {
 	r, err := a.begin(f, from)
@@ -312,8 +323,9 @@ func (r *adamRun) next() ([]int, error) {
 	return batch, nil
 }
 
-// evaluate returns the value on a batch, or the reason why no step can be taken. It leaves the point in trial and the
-// gradient in g. The point is the state's X, moved by a natural-gradient step if the objective makes such steps.
+// evaluate returns the value on a batch, or the reason why no step can be taken.
+// It leaves the point in trial and the gradient in g.
+// The point is the state's X, moved by a natural-gradient step if the objective makes such steps.
 func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
 	if r.annealed != nil {
 		r.annealed.SetProgress(r.share())
@@ -339,8 +351,8 @@ func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
 	return value, nil
 }
 
-// reject counts a failure. It halves the last step. At failure MaxFailures it takes the step back, and at the next
-// failure it ends the run.
+// reject counts a failure. It halves the last step. At failure MaxFailures it takes the step back,
+// and at the next failure it ends the run.
 func (r *adamRun) reject(reason error) {
 	s := r.s
 	s.Rejected++

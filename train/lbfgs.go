@@ -8,31 +8,35 @@ import (
 	"math"
 )
 
-// LBFGS minimises a smooth function in a box by limited-memory quasi-Newton steps. The zero value is ready to use.
+// LBFGS minimises a smooth function in a box by limited-memory quasi-Newton steps.
+// The zero value is ready to use.
 //
-// Each iteration first holds fixed every parameter that sits on a bound and that the gradient pushes against the bound.
-// It takes the direction to the minimiser of the quasi-Newton model over the other parameters (the two-loop recursion
-// of Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4). It then searches along this direction, projected
-// onto the box, so that one step may reach any number of bounds (Bertsekas, SIAM J. Control Optim. 20, 1982). The
-// subspace minimisation and the stopping tests come from L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM J. Sci. Comput. 16,
-// 1995). LBFGS does without the Cauchy point and the compact matrices of L-BFGS-B.
+// Each iteration first holds fixed every parameter that sits on a bound and that the gradient
+// pushes against the bound.
+// It takes the direction to the minimiser of the quasi-Newton model over the other parameters (the
+// two-loop recursion of Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4).
+// It then searches along this direction, projected onto the box, so that one step may reach any
+// number of bounds (Bertsekas, SIAM J. Control Optim. 20, 1982).
+// The subspace minimisation and the stopping tests come from L-BFGS-B (Byrd, Lu, Nocedal and Zhu,
+// SIAM J. Sci. Comput. 16, 1995). LBFGS does without the Cauchy point and the compact matrices of
+// L-BFGS-B.
 type LBFGS struct {
 	Box Bounds // see In
 	// Memory is the number of past steps kept; 0 means 10.
 	Memory int
 	// MaxIterations stops the run; 0 means 1000.
 	MaxIterations int
-	// MaxEvaluations stops the run after the iteration that reaches it; 0 means 1000. So a run may exceed it by a line
-	// search, and resuming with a higher limit changes no iterate.
+	// MaxEvaluations stops the run after the iteration that reaches it; 0 means 1000.
+	// So a run may exceed it by a line search, and resuming with a higher limit changes no iterate.
 	MaxEvaluations int
-	// GradientTolerance stops the run once State.ProjectedGradient is no larger; 0 means 1e-6. A negative number
-	// switches the test off.
+	// GradientTolerance stops the run once State.ProjectedGradient is no larger; 0 means 1e-6.
+	// A negative number switches the test off.
 	GradientTolerance float64
-	// ValueTolerance stops the run when an iteration lowers the value by no more than this, relative to max(|value|,
-	// 1); 0 means 1e-9. A negative number switches the test off.
+	// ValueTolerance stops the run when an iteration lowers the value by no more than this,
+	// relative to max(|value|, 1); 0 means 1e-9. A negative number switches the test off.
 	ValueTolerance float64
-	// Enough, unless 0, stops the run when two iterations in a row each lower the value by no more. One such iteration
-	// may only have been a short step.
+	// Enough, unless 0, stops the run when two iterations in a row each lower the value by no more.
+	// One such iteration may only have been a short step.
 	Enough float64
 }
 
@@ -57,11 +61,13 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 		}
 		*v = cmp.Or(*v, unset)
 	}
-	// The memory and the limits come from the published PAC-GP experiments: SciPy's history of 10, and 1000
-	// iterations and evaluations. The experiments had tolerances of 1e-8. Evidence and bounds, which are sums over
-	// factored matrices, are good to about 1e-12 relative. The tolerance 1e-9 stays clear of this noise, and is far too
-	// small to change a prediction. A derivative of 1e-6 in a log-parameter leaves the value off by about 1e-12 divided
-	// by the curvature.
+	// The memory and the limits come from the published PAC-GP experiments:
+	// SciPy's history of 10, and 1000 iterations and evaluations.
+	// The experiments had tolerances of 1e-8. Evidence and bounds, which are sums over factored
+	// matrices, are good to about 1e-12 relative.
+	// The tolerance 1e-9 stays clear of this noise, and is far too small to change a prediction.
+	// A derivative of 1e-6 in a log-parameter leaves the value off by about 1e-12 divided by the
+	// curvature.
 	limit("Memory", &o.Memory, 10)
 	limit("MaxIterations", &o.MaxIterations, MostEvaluations)
 	limit("MaxEvaluations", &o.MaxEvaluations, MostEvaluations)
@@ -70,8 +76,9 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 	return o, err
 }
 
-// stopped returns the reason to end a run in state s, or "". It depends on s alone. So a run that stopped on a limit or
-// a tolerance continues if it is resumed with a wider limit or tolerance.
+// stopped returns the reason to end a run in state s, or "". It depends on s alone.
+// So a run that stopped on a limit or a tolerance continues if it is resumed with a wider limit or
+// tolerance.
 func (o LBFGS) stopped(s *State) string {
 	switch {
 	case s.ProjectedGradient <= o.GradientTolerance:
@@ -88,13 +95,15 @@ func (o LBFGS) stopped(s *State) string {
 	return ""
 }
 
-// Minimize runs from a state. A fresh state comes from [Start], and Minimize moves its X into the box. Any other state
-// is one that an earlier run with the same objective and bounds handed to step. Minimize doesn't change from.
+// Minimize runs from a state. A fresh state comes from [Start], and Minimize moves its X into the
+// box. Any other state is one that an earlier run with the same objective and bounds handed to
+// step. Minimize doesn't change from.
 //
-// Minimize calls step, unless nil, after every iteration. The State is valid only during the call, so keep a
-// [State.Clone]. An error from step, or the end of ctx, ends the run. Minimize checks ctx before every evaluation. It
-// returns the error with the Result so far. Other errors come without a Result: invalid bounds, settings or state, and
-// a start outside the objective's domain.
+// Minimize calls step, unless nil, after every iteration.
+// The State is valid only during the call, so keep a [State.Clone].
+// An error from step, or the end of ctx, ends the run. Minimize checks ctx before every evaluation.
+// It returns the error with the Result so far. Other errors come without a Result:
+// invalid bounds, settings or state, and a start outside the objective's domain.
 func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -138,7 +147,8 @@ func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func
 	return r.result(), nil
 }
 
-// run is a State with the workspaces of an iteration. Only the State outlives an iteration, which makes resuming exact.
+// run is a State with the workspaces of an iteration.
+// Only the State outlives an iteration, which makes resuming exact.
 type run struct {
 	*State
 	ctx          context.Context
@@ -192,8 +202,8 @@ func (r *run) begin() error {
 	return nil
 }
 
-// evaluate returns the value at x and fills g, or returns the reason why x is outside the domain. err is the context's
-// error.
+// evaluate returns the value at x and fills g, or returns the reason why x is outside the domain.
+// err is the context's error.
 func (r *run) evaluate(x, g []float64) (value float64, reason, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, nil, err
@@ -233,8 +243,8 @@ func (r *run) projectedGradient() (largest float64) {
 	return largest
 }
 
-// iterate makes one iteration. It returns false if no step lowers the value, and the context's error if this error ends
-// the run.
+// iterate makes one iteration. It returns false if no step lowers the value, and the context's
+// error if this error ends the run.
 func (r *run) iterate() (bool, error) {
 	for {
 		slope, t := r.direction()
@@ -254,17 +264,18 @@ func (r *run) iterate() (bool, error) {
 	}
 }
 
-// direction fills free and d. It returns the slope of the objective along d, which is negative, and the step to try
-// first.
+// direction fills free and d. It returns the slope of the objective along d, which is negative, and
+// the step to try first.
 func (r *run) direction() (slope, t float64) {
 	for i, g := range r.Gradient {
 		r.free[i] = !r.outward(i, -g)
 	}
 	for len(r.S) > 0 {
 		r.newton()
-		// The direction may lead a parameter on a bound outward although the gradient pulls it inward. Only to zero its
-		// entry of d would spoil the descent, so the loop holds the parameter and recomputes the whole direction. Fewer
-		// parameters are free each time, so the loop ends.
+		// The direction may lead a parameter on a bound outward although the gradient pulls it
+		// inward. Only to zero its entry of d would spoil the descent, so the loop holds the
+		// parameter and recomputes the whole direction.
+		// Fewer parameters are free each time, so the loop ends.
 		feasible := true
 		for i, d := range r.d {
 			if r.free[i] && r.outward(i, d) {
@@ -275,7 +286,8 @@ func (r *run) direction() (slope, t float64) {
 		if !feasible {
 			continue
 		}
-		// The angle test finds pairs of S and Y so ill-conditioned that rounding has destroyed the descent.
+		// The angle test finds pairs of S and Y so ill-conditioned that rounding has destroyed the
+		// descent.
 		slope = dot(r.Gradient, r.d)
 		if slope < -1e-12*norm(r.Gradient, r.free)*norm(r.d, r.free) {
 			return slope, 1
@@ -291,23 +303,27 @@ func (r *run) direction() (slope, t float64) {
 		}
 	}
 	slope = dot(r.Gradient, r.d)
-	// The scale of the objective isn't known yet. The step is at most 1 long, which log-parameters can bear.
+	// The scale of the objective isn't known yet.
+	// The step is at most 1 long, which log-parameters can bear.
 	return slope, min(1, 1/math.Sqrt(-slope))
 }
 
-// newton sets d to the minimiser of the quasi-Newton model while the parameters that aren't free stay fixed: d =
-// −B_FF⁻¹g_F, with B the inverse of the two-loop recursion's H. Restricting the pairs to the free parameters would be
-// cheaper. But just after a parameter has met its bound, that would mistake gradient changes that the other parameters
-// caused for curvature. The same d is H(λ-g) with multipliers λ at the held parameters, chosen so that d vanishes
-// there. Conjugate gradients find them from H_AA λ' = -(H v)_A, where v is -g_F at the free parameters and 0 elsewhere.
-// H_AA is a multiple of the identity plus a matrix of twice the pairs' rank, so they end after some 2·pairs+1 products,
-// however many parameters are held. Products with H are cheap beside an evaluation.
+// newton sets d to the minimiser of the quasi-Newton model while the parameters that aren't free
+// stay fixed: d = −B_FF⁻¹g_F, with B the inverse of the two-loop recursion's H.
+// Restricting the pairs to the free parameters would be cheaper.
+// But just after a parameter has met its bound, that would mistake gradient changes that the other
+// parameters caused for curvature. The same d is H(λ-g) with multipliers λ at the held parameters,
+// chosen so that d vanishes there. Conjugate gradients find them from H_AA λ' = -(H v)_A, where v
+// is -g_F at the free parameters and 0 elsewhere.
+// H_AA is a multiple of the identity plus a matrix of twice the pairs' rank, so they end after some
+// 2·pairs+1 products, however many parameters are held.
+// Products with H are cheap beside an evaluation.
 func (r *run) newton() {
 	for j, s := range r.S {
 		y := r.Y[j]
 		r.rho[j] = 0
-		// On a quadratic the cosine of s and y is at least 2/sqrt(condition number). So 1e-10 leaves out only pairs
-		// that rounding or a bound on the path has made.
+		// On a quadratic the cosine of s and y is at least 2/sqrt(condition number).
+		// So 1e-10 leaves out only pairs that rounding or a bound on the path has made.
 		if sy := dot(s, y); sy > 1e-10*math.Sqrt(dot(s, s))*math.Sqrt(dot(y, y)) {
 			r.rho[j] = 1 / sy
 		}
@@ -370,7 +386,8 @@ func (r *run) twoLoop(h, v []float64) {
 		r.a[j] = r.rho[j] * dot(r.S[j], h)
 		add(h, -r.a[j], r.Y[j])
 		if scale == 1 {
-			scale = 1 / (r.rho[j] * dot(r.Y[j], r.Y[j])) // of the latest pair: Nocedal and Wright, (7.20)
+			// of the latest pair: Nocedal and Wright, (7.20)
+			scale = 1 / (r.rho[j] * dot(r.Y[j], r.Y[j]))
 		}
 	}
 	for i := range h {
@@ -388,21 +405,22 @@ const (
 	// Wright (section 3.1) give for quasi-Newton directions.
 	armijo = 1e-4
 	wolfe  = 0.9
-	// maxTrials is the most trials of a line search. Smooth functions need one or two. Twenty quarterings or bisections
-	// bridge six orders of magnitude or more.
+	// maxTrials is the most trials of a line search. Smooth functions need one or two.
+	// Twenty quarterings or bisections bridge six orders of magnitude or more.
 	maxTrials = 20
 )
 
 // trialPoint is a step t along the path, with the value f and the slope of the path there.
 type trialPoint struct{ t, f, slope float64 }
 
-// search looks along the projected path x(t) = P(x + t·d), starting with t, for a point of sufficient decrease and weak
-// curvature. It brackets the point as Lewis and Overton do (Math. Program. 141, 2013, algorithm 2.6), but interpolates
-// instead of bisecting. It leaves the point in trial and tg, and returns the point's value and t, or t = 0 if there is
-// no such point.
+// search looks along the projected path x(t) = P(x + t·d), starting with t, for a point of
+// sufficient decrease and weak curvature. It brackets the point as Lewis and Overton do (Math.
+// Program. 141, 2013, algorithm 2.6), but interpolates instead of bisecting.
+// It leaves the point in trial and tg, and returns the point's value and t, or t = 0 if there is no
+// such point.
 //
-// A path that has met a bound has kinks. The curvature condition may then have no solution and says little, so the
-// decrease suffices.
+// A path that has met a bound has kinks. The curvature condition may then have no solution and says
+// little, so the decrease suffices.
 func (r *run) search(slope, t float64) (float64, float64, error) {
 	low := trialPoint{0, r.Value, slope}
 	high := trialPoint{t: math.Inf(1)} // f is NaN for a rejected point
@@ -429,8 +447,9 @@ func (r *run) search(slope, t float64) (float64, float64, error) {
 				at.slope += r.tg[i] * d
 			}
 		}
-		// Past a bound, g·(x(t)-x) may be positive, because parameters that lead down are held while others go on. The
-		// required decrease is then the decrease of the path up to its first bound. Short enough steps reach it.
+		// Past a bound, g·(x(t)-x) may be positive, because parameters that lead down are held
+		// while others go on. The required decrease is then the decrease of the path up to its
+		// first bound. Short enough steps reach it.
 		if value > r.Value+armijo*min(decrease, slope*first) || !(value < r.Value) {
 			high = at
 			t = next(low, high, trial)
@@ -455,9 +474,9 @@ func (r *run) search(slope, t float64) (float64, float64, error) {
 	return low.f, low.t, nil
 }
 
-// project puts P(x + t·d) into trial. clipped says whether a bound cut a parameter off, and moved whether trial differs
-// from x. decrease is the predicted change g·(trial-x). first is the smaller of t and the step at which the path meets
-// its first bound.
+// project puts P(x + t·d) into trial. clipped says whether a bound cut a parameter off, and moved
+// whether trial differs from x. decrease is the predicted change g·(trial-x).
+// first is the smaller of t and the step at which the path meets its first bound.
 func (r *run) project(t float64) (clipped, moved bool, decrease, first float64) {
 	first = t
 	for i, x := range r.X {
@@ -475,11 +494,13 @@ func (r *run) project(t float64) (clipped, moved bool, decrease, first float64) 
 	return clipped, moved, decrease, first
 }
 
-// next returns the step to try between low and high: the minimiser of the cubic through both values and slopes. If the
-// minimiser of the quadratic without the slope at high is nearer to low, next returns the mean of both minimisers (Moré
-// and Thuente, ACM Trans. Math. Softw. 20, 1994, case 1). The step stays a tenth of the bracket away from its ends.
-// Every fourth trial bisects, so that the bracket can't shrink slowly for ever. A rejected high only says that high is
-// too far, so the step is a quarter of the way there.
+// next returns the step to try between low and high:
+// the minimiser of the cubic through both values and slopes.
+// If the minimiser of the quadratic without the slope at high is nearer to low, next returns the
+// mean of both minimisers (Moré and Thuente, ACM Trans. Math. Softw. 20, 1994, case 1).
+// The step stays a tenth of the bracket away from its ends.
+// Every fourth trial bisects, so that the bracket can't shrink slowly for ever.
+// A rejected high only says that high is too far, so the step is a quarter of the way there.
 func next(low, high trialPoint, trial int) float64 {
 	width := high.t - low.t
 	switch {
@@ -503,8 +524,9 @@ func next(low, high trialPoint, trial int) float64 {
 	return min(max(t, low.t+width/10), high.t-width/10)
 }
 
-// extrapolate returns the step to try beyond b, if the slope at b is still too steep. It is the farther of the
-// minimisers of the cubic and of the parabola through the slopes, within the limits of Moré and Thuente.
+// extrapolate returns the step to try beyond b, if the slope at b is still too steep. It is the
+// farther of the minimisers of the cubic and of the parabola through the slopes, within the limits
+// of Moré and Thuente.
 func extrapolate(a, b trialPoint) float64 {
 	width := b.t - a.t
 	near := b.t + 1.1*width
@@ -522,8 +544,8 @@ func extrapolate(a, b trialPoint) float64 {
 	return min(max(t, near), far)
 }
 
-// cubic returns the minimiser of the cubic with the values and slopes of a and b, a.t < b.t (Nocedal and Wright,
-// (3.59)), or NaN if the cubic has no minimum.
+// cubic returns the minimiser of the cubic with the values and slopes of a and b, a.t < b.t
+// (Nocedal and Wright, (3.59)), or NaN if the cubic has no minimum.
 func cubic(a, b trialPoint) float64 {
 	width := b.t - a.t
 	d1 := a.slope + b.slope - 3*(b.f-a.f)/width

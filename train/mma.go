@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// MMA minimises in a box by the method of moving asymptotes in its globally convergent form (Svanberg, "A class of
-// globally convergent optimization methods based on conservative convex separable approximations", SIAM J. Optim. 12,
-// 2002), here without constraints. With d = x − x_k, f, g value and gradient at x_k, and asymptotes x_k ± σ, an
-// iteration minimises
+// MMA minimises in a box by the method of moving asymptotes in its globally convergent form
+// (Svanberg, "A class of globally convergent optimization methods based on conservative convex
+// separable approximations", SIAM J. Optim. 12, 2002), here without constraints.
+// With d = x − x_k, f, g value and gradient at x_k, and asymptotes x_k ± σ, an iteration minimises
 //
 //	f + Σ_i [σ_i² g_i d_i + (σ_i |g_i| + ρ/2) d_i²]/(σ_i² − d_i²)
 //
-// over the box and |d_i| ≤ 0.9σ_i. ρ grows until the objective at the minimiser isn't above this approximation. σ_i
-// grows by the factor 1.2 if parameter i moves the same way twice, and shrinks by 0.7 if it turns. The zero value is
-// ready to use.
+// over the box and |d_i| ≤ 0.9σ_i. ρ grows until the objective at the minimiser isn't above this
+// approximation. σ_i grows by the factor 1.2 if parameter i moves the same way twice, and shrinks
+// by 0.7 if it turns. The zero value is ready to use.
 type MMA struct {
 	Box               Bounds  // see In
 	MaxEvaluations    int     // 0 means 1000; the iteration that reaches it is finished
@@ -29,8 +29,8 @@ type MMA struct {
 // In returns the same minimiser with the box b.
 func (o MMA) In(b Bounds) MMA { o.Box = b; return o }
 
-// MMAState holds all that a run of MMA knows after an iteration. All numbers are finite, so encoding/json round-trips
-// an MMAState exactly.
+// MMAState holds all that a run of MMA knows after an iteration.
+// All numbers are finite, so encoding/json round-trips an MMAState exactly.
 type MMAState struct {
 	X        []float64 `json:"x"`
 	Value    float64   `json:"value"`
@@ -78,11 +78,13 @@ func (s *MMAState) check(n int) error {
 
 // These are the constants of Svanberg 2002 and of its usual implementation.
 const (
-	trustShare   = 0.9  // largest step, in units of σ
-	rhoStart     = 1    // ρ of the first iteration
-	rhoLeast     = 1e-5 // least ρ
-	startSpread  = 0.5  // σ of the first iterations, in units of the box's width; without a box σ is 1
-	maxRefusals  = 60   // most refused trial points of an iteration; ρ is then beyond float64's digits
+	trustShare = 0.9  // largest step, in units of σ
+	rhoStart   = 1    // ρ of the first iteration
+	rhoLeast   = 1e-5 // least ρ
+	// σ of the first iterations, in units of the box's width; without a box σ is 1
+	startSpread = 0.5
+	// most refused trial points of an iteration; ρ is then beyond float64's digits
+	maxRefusals  = 60
 	sameWay      = 1.2  // factor of σ if a parameter moves the same way twice
 	otherWay     = 0.7  // factor of σ if a parameter turns back
 	leastSpread  = 0.01 // least σ, in units of the box's width
@@ -92,9 +94,9 @@ const (
 	rhoOvershoot = 1.1
 )
 
-// Minimize runs from a state. A fresh state comes from StartMMA, and Minimize moves its X into the box. Any other state
-// is one that an earlier run with the same objective, bounds and settings handed to step. Otherwise Minimize works as
-// LBFGS.Minimize does.
+// Minimize runs from a state. A fresh state comes from StartMMA, and Minimize moves its X into the
+// box. Any other state is one that an earlier run with the same objective, bounds and settings
+// handed to step. Otherwise Minimize works as LBFGS.Minimize does.
 func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step func(*MMAState) error) (*Result, error) {
 	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations,
 		GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
@@ -179,8 +181,9 @@ func evaluateFinite(f Objective, x, g []float64) (float64, error) {
 	return value, err
 }
 
-// improve moves to the minimiser of the approximation. It raises ρ until the objective there is no higher than the
-// approximation, and returns false if no ρ achieves that. Its error is the context's.
+// improve moves to the minimiser of the approximation.
+// It raises ρ until the objective there is no higher than the approximation, and returns false if
+// no ρ achieves that. Its error is the context's.
 func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial, g []float64) (bool, error) {
 	for range maxRefusals {
 		if err := ctx.Err(); err != nil {
@@ -207,7 +210,8 @@ func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial
 	return false, nil
 }
 
-// projected returns the size of the largest derivative. It leaves out derivatives that push against a bound.
+// projected returns the size of the largest derivative.
+// It leaves out derivatives that push against a bound.
 func (s *MMAState) projected(lower, upper []float64) (largest float64) {
 	for i, d := range s.Gradient {
 		if !((s.X[i] == lower[i] && d > 0) || (s.X[i] == upper[i] && d < 0)) {
@@ -223,8 +227,8 @@ func (s *MMAState) result(lower, upper []float64) *Result {
 		AtBound: Bounds{lower, upper}.Ends(s.X)}
 }
 
-// approximate writes the minimiser of the approximation to x. It returns the approximation's value there, and the
-// coefficient of ρ in this value.
+// approximate writes the minimiser of the approximation to x.
+// It returns the approximation's value there, and the coefficient of ρ in this value.
 func (s *MMAState) approximate(lower, upper, x []float64) (model, curvature float64) {
 	model = s.Value
 	for i, g := range s.Gradient {

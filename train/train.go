@@ -36,11 +36,13 @@
 //		// 2.5000 at [1.0000 1.5000], converged: gradient
 //	}
 //
-// An [Objective] has a value and a gradient. [Bounds] may limit its parameters to a box. [LBFGS] and [MMA] are
-// deterministic: the same objective, start and settings give the same iterates to the last bit. This also holds if a
-// run stops, its [State] is written to a file, and a later run resumes from the file. [Adam] minimises objectives that
-// are estimated from batches of rows. Adam is deterministic too, because a seed draws its batches. The package doesn't
-// print and doesn't read a clock. A callback gets the state after every step, and may report progress.
+// An [Objective] has a value and a gradient. [Bounds] may limit its parameters to a box.
+// [LBFGS] and [MMA] are deterministic: the same objective, start and settings give the same
+// iterates to the last bit. This also holds if a run stops, its [State] is written to a file, and a
+// later run resumes from the file. [Adam] minimises objectives that are estimated from batches of
+// rows. Adam is deterministic too, because a seed draws its batches.
+// The package doesn't print and doesn't read a clock.
+// A callback gets the state after every step, and may report progress.
 package train
 
 import (
@@ -56,15 +58,18 @@ import (
 type Objective interface {
 	// Dim returns the number of parameters.
 	Dim() int
-	// Evaluate returns the value at x and, unless gradient is nil, overwrites gradient with the derivatives. It must
-	// not change or keep either slice, and must return the same numbers for the same x.
+	// Evaluate returns the value at x and, unless gradient is nil, overwrites gradient with the
+	// derivatives. It must not change or keep either slice, and must return the same numbers for
+	// the same x.
 	//
-	// An error, or a value or derivative that isn't finite, means that x lies outside the objective's domain, for
-	// example because a matrix can't be factored. The trainer then tries a shorter step and counts a rejection.
+	// An error, or a value or derivative that isn't finite, means that x lies outside the
+	// objective's domain, for example because a matrix can't be factored.
+	// The trainer then tries a shorter step and counts a rejection.
 	Evaluate(x, gradient []float64) (float64, error)
 }
 
-// Bounds limits the parameters to a box: Lower[i] <= x[i] <= Upper[i]. A nil slice or an infinite entry sets no limit.
+// Bounds limits the parameters to a box: Lower[i] <= x[i] <= Upper[i].
+// A nil slice or an infinite entry sets no limit.
 // Equal entries fix a parameter.
 type Bounds struct {
 	Lower, Upper []float64
@@ -75,7 +80,8 @@ func (b Bounds) Ends(x []float64) []int {
 	return lists.Where(len(x), func(i int) bool { return x[i] == b.Lower[i] || x[i] == b.Upper[i] })
 }
 
-// expand returns both bounds with n entries each, or an error that says what is wrong with the bounds.
+// expand returns both bounds with n entries each, or an error that says what is wrong with the
+// bounds.
 func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 	side := func(name string, given []float64, free float64) []float64 {
 		if given == nil {
@@ -105,16 +111,19 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 // These are the reasons to stop, which State.Stopped and Result.Stopped hold.
 const (
 	ConvergedGradient = "converged: gradient" // the projected gradient is within GradientTolerance
-	Converged         = "converged"           // the last iteration's decrease is within ValueTolerance
-	Near              = "near a minimum"      // the last two iterations' decreases are within LBFGS.Enough
-	IterationLimit    = "iteration limit"
-	EvaluationLimit   = "evaluation limit"
-	LineSearchFailed  = "line search failed" // even along the steepest descent; X is the best point
-	Cancelled         = "cancelled"          // by the context or by the callback
+	// the last iteration's decrease is within ValueTolerance
+	Converged = "converged"
+	// the last two iterations' decreases are within LBFGS.Enough
+	Near             = "near a minimum"
+	IterationLimit   = "iteration limit"
+	EvaluationLimit  = "evaluation limit"
+	LineSearchFailed = "line search failed" // even along the steepest descent; X is the best point
+	Cancelled        = "cancelled"          // by the context or by the callback
 )
 
-// State holds all that a run knows after an iteration. A run that resumes from a State continues bit for bit as if it
-// had never stopped. All numbers are finite, so encoding/json round-trips a State exactly.
+// State holds all that a run knows after an iteration.
+// A run that resumes from a State continues bit for bit as if it had never stopped.
+// All numbers are finite, so encoding/json round-trips a State exactly.
 type State struct {
 	X        []float64 `json:"x"`
 	Value    float64   `json:"value"`
@@ -130,10 +139,12 @@ type State struct {
 	Rejection   string `json:"rejection"`   // reason of the last rejection
 
 	// Step is the length of the last step along its direction; 1 is the whole quasi-Newton step.
-	Step     float64 `json:"step"`
-	Decrease float64 `json:"decrease"`        // (f_k - f_k+1)/max(|f_k|, |f_k+1|, 1) of the last iteration
+	Step float64 `json:"step"`
+	// (f_k - f_k+1)/max(|f_k|, |f_k+1|, 1) of the last iteration
+	Decrease float64 `json:"decrease"`
 	Before   float64 `json:"before,omitzero"` // Decrease of the iteration before
-	// ProjectedGradient is the size of the largest derivative. It leaves out derivatives that push against a bound.
+	// ProjectedGradient is the size of the largest derivative.
+	// It leaves out derivatives that push against a bound.
 	ProjectedGradient float64 `json:"projected_gradient"`
 	Stopped           string  `json:"stopped"` // why the run ended; empty while it goes on
 }
@@ -149,7 +160,8 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// check returns an error if s isn't a state of a run over n parameters. s may come from a damaged file.
+// check returns an error if s isn't a state of a run over n parameters.
+// s may come from a damaged file.
 func (s *State) check(n int) error {
 	if len(s.X) != n {
 		return fmt.Errorf("train: the start has %d parameters, but the objective has %d", len(s.X), n)
@@ -195,8 +207,8 @@ type Result struct {
 	AtBound     []int  // parameters that ended on a bound
 }
 
-// StartError is the error of a run that couldn't begin, because its start lies outside the objective's domain. Another
-// start may work.
+// StartError is the error of a run that couldn't begin, because its start lies outside the
+// objective's domain. Another start may work.
 type StartError struct{ Reason error }
 
 func (e *StartError) Error() string {

@@ -8,20 +8,22 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Comparison says how a ledger's outcomes and the rows of a table differ. An outcome is known by its row's hash.
+// Comparison says how a ledger's outcomes and the rows of a table differ.
+// An outcome is known by its row's hash.
 type Comparison struct {
-	Rows    int   `json:"rows"`              // rows of the table
-	Missing []int `json:"missing"`           // rows, from 0, without an outcome in the ledger
-	Differ  []int `json:"differ"`            // rows whose loss, computed anew, isn't the ledger's
-	Others  int   `json:"others"`            // outcomes in the ledger without a row in the table
-	Rotated bool  `json:"rotated,omitempty"` // the ledger continues another ledger, which has the earlier outcomes
+	Rows    int   `json:"rows"`    // rows of the table
+	Missing []int `json:"missing"` // rows, from 0, without an outcome in the ledger
+	Differ  []int `json:"differ"`  // rows whose loss, computed anew, isn't the ledger's
+	Others  int   `json:"others"`  // outcomes in the ledger without a row in the table
+	// the ledger continues another ledger, which has the earlier outcomes
+	Rotated bool `json:"rotated,omitempty"`
 }
 
 // Agrees says whether ledger and table have the same outcomes.
 func (c Comparison) Agrees() bool { return len(c.Missing)+len(c.Differ)+c.Others == 0 }
 
-// Compare predicts the rows of d again, and compares the new losses with the outcomes of a claim in the ledger. A row
-// that came several times has to be in d as often.
+// Compare predicts the rows of d again, and compares the new losses with the outcomes of a claim in
+// the ledger. A row that came several times has to be in d as often.
 func (l *Ledger) Compare(of Claim, d *dataset.Data) (c Comparison, err error) {
 	known := map[string][]float64{}
 	err = l.each(func(e entry) error {

@@ -19,7 +19,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 )
 
-// journal is the file of a ledger. One process at a time adds lines of JSON, and never changes a line.
+// journal is the file of a ledger. One process at a time adds lines of JSON, and never changes a
+// line.
 type journal struct {
 	// Repaired is the number of bytes that opened removed after the last whole line.
 	Repaired int64
@@ -44,8 +45,10 @@ type entry struct {
 	Key     string    `json:"key,omitempty"`     // the key that was given with the rows
 	Outside int       `json:"outside,omitempty"` // rows outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
-	Carried *carried  `json:"carried,omitempty"` // totals of the model's earlier lines; such a line has no rows
-	Lines   int       `json:"lines,omitempty"`   // with Carried: number of such lines in the ledger then; older lines have 0
+	// totals of the model's earlier lines; such a line has no rows
+	Carried *carried `json:"carried,omitempty"`
+	// with Carried: number of such lines in the ledger then; older lines have 0
+	Lines int `json:"lines,omitempty"`
 }
 
 // WriteError says why outcomes couldn't be written. They aren't counted.
@@ -67,8 +70,9 @@ func (e *KeyError) Error() string {
 		e.Key)
 }
 
-// format is the version of the lines, and of the way in which evidence follows from the lines. Lines that carry a state
-// over have another number, so that no older krigo takes them for outcomes.
+// format is the version of the lines, and of the way in which evidence follows from the lines.
+// Lines that carry a state over have another number, so that no older krigo takes them for
+// outcomes.
 const (
 	format        = 1
 	carriedFormat = 2
@@ -138,9 +142,10 @@ func (j *journal) Close() error {
 
 var errBusy = errors.New("another process writes it: watch there, or stop that process first")
 
-// wholeLines returns where the last whole line of a ledger ends. An incomplete line behind it is an outcome that nobody
-// was told of. But a rotation writes a ledger whole, so if the state that it carried over is cut, the file was damaged,
-// and its alarms would be forgotten. That is an error, unless the file is fresh.
+// wholeLines returns where the last whole line of a ledger ends.
+// An incomplete line behind it is an outcome that nobody was told of.
+// But a rotation writes a ledger whole, so if the state that it carried over is cut, the file was
+// damaged, and its alarms would be forgotten. That is an error, unless the file is fresh.
 func wholeLines(path string, f io.ReaderAt, size int64, fresh bool) (end int64, err error) {
 	end = size
 	for block := make([]byte, 1<<16); end > 0; {
@@ -168,8 +173,8 @@ func wholeLines(path string, f io.ReaderAt, size int64, fresh bool) (end int64, 
 	return end, nil
 }
 
-// lastArchive returns the archive with the highest number beside the ledger, or "". Some archives may have been moved
-// away. A file that doesn't begin like a ledger is no archive.
+// lastArchive returns the archive with the highest number beside the ledger, or "".
+// Some archives may have been moved away. A file that doesn't begin like a ledger is no archive.
 func lastArchive(path string) (last string) {
 	names, err := filepath.Glob(quoted(path) + ".[0-9]*")
 	if err != nil {
@@ -294,8 +299,8 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 	}
 }
 
-// stands returns an error unless the file at the path is the one that the journal writes, with size bytes. If somebody
-// removed, moved, cut or wrote the file, a line that is added might be lost.
+// stands returns an error unless the file at the path is the one that the journal writes, with size
+// bytes. If somebody removed, moved, cut or wrote the file, a line that is added might be lost.
 func (j *journal) stands(size int64) error {
 	now, err := os.Stat(j.path)
 	switch {
@@ -310,7 +315,8 @@ func (j *journal) stands(size int64) error {
 	return nil
 }
 
-// append adds a line. Without an error the line is on disk. With an error the line isn't in the ledger.
+// append adds a line. Without an error the line is on disk.
+// With an error the line isn't in the ledger.
 func (j *journal) append(e entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -332,8 +338,8 @@ func (j *journal) append(e entry) error {
 		err = j.stands(j.size + int64(len(line)) + 1)
 	}
 	if err != nil {
-		// Nobody knows which part of the line has reached the disk. If this part can't be removed, no line may follow
-		// it, and it mustn't be taken for a line.
+		// Nobody knows which part of the line has reached the disk.
+		// If this part can't be removed, no line may follow it, and it mustn't be taken for a line.
 		if undo := errors.Join(j.file.Truncate(j.size), j.file.Sync()); undo != nil {
 			j.broken = fmt.Errorf("an earlier outcome wasn't written: %w", err)
 		}

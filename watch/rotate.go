@@ -17,9 +17,10 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 )
 
-// Rotate replaces the ledger at path by a new ledger, as [Ledger.Rotate] does. The new ledger has the state of c. If
-// another process writes the ledger, that process rotates it, with the states of all models that it watches. Rotate
-// asks for this with a file beside the ledger, and waits.
+// Rotate replaces the ledger at path by a new ledger, as [Ledger.Rotate] does.
+// The new ledger has the state of c. If another process writes the ledger, that process rotates it,
+// with the states of all models that it watches.
+// Rotate asks for this with a file beside the ledger, and waits.
 func Rotate(ctx context.Context, path string, c Claim) (archive string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("there is no ledger to rotate: %w", err)
@@ -27,7 +28,8 @@ func Rotate(ctx context.Context, path string, c Claim) (archive string, err erro
 	l, err := Open(path)
 	if errors.Is(err, errBusy) {
 		archive, err = ask(ctx, path)
-		if errors.Is(err, errUnrotated) { // or the writer had just rotated it, as another process had asked
+		// or the writer had just rotated it, as another process had asked
+		if errors.Is(err, errUnrotated) {
 			return ask(ctx, path)
 		}
 		return archive, err
@@ -44,10 +46,10 @@ func Rotate(ctx context.Context, path string, c Claim) (archive string, err erro
 	return l.Rotate()
 }
 
-// Rotate copies the ledger to a file beside it whose name ends in the next free number, and replaces the ledger by a
-// new ledger. The new ledger has a line with the state of each model that is watched, and the lines of all other models
-// as they are. Outcomes that come meanwhile wait. If a Rotate is killed at any moment, the file is the old ledger or
-// the new ledger.
+// Rotate copies the ledger to a file beside it whose name ends in the next free number, and
+// replaces the ledger by a new ledger. The new ledger has a line with the state of each model that
+// is watched, and the lines of all other models as they are. Outcomes that come meanwhile wait.
+// If a Rotate is killed at any moment, the file is the old ledger or the new ledger.
 func (l *Ledger) Rotate() (archive string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +65,8 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	whole := func(do func(e entry, line []byte) error) error {
 		return lines(io.NewSectionReader(j.file, 0, j.size), j.size, do)
 	}
-	states := map[string]*Watch{} // computed from the lines, since a live watch may be a line behind
+	// computed from the lines, since a live watch may be a line behind
+	states := map[string]*Watch{}
 	for checksum, w := range l.watches {
 		if w := w.Value(); w != nil {
 			states[checksum] = newWatch(w.claim, l)
@@ -135,8 +138,8 @@ func nextArchive(path string) string {
 // asking returns the path of a file that asks the process that writes the ledger to rotate it.
 func asking(path string) string { return path + ".rotate" }
 
-// Rotations rotates the ledger whenever another process asks for it, until ctx ends. It calls told with the result of
-// each rotation.
+// Rotations rotates the ledger whenever another process asks for it, until ctx ends.
+// It calls told with the result of each rotation.
 func (l *Ledger) Rotations(ctx context.Context, told func(archive string, err error)) {
 	tick := time.NewTicker(looks)
 	defer tick.Stop()
@@ -158,7 +161,8 @@ func (l *Ledger) Rotations(ctx context.Context, told func(archive string, err er
 	}
 }
 
-// looks is how often the writer of a ledger looks for a request, and patience is how long the asking process waits.
+// looks is how often the writer of a ledger looks for a request, and patience is how long the
+// asking process waits.
 const (
 	looks    = 500 * time.Millisecond
 	patience = time.Minute

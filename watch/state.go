@@ -15,15 +15,16 @@ type State struct {
 	Rows   int     `json:"rows"`
 	Misses float64 `json:"misses"` // number of misses; for graded losses the sum of losses
 	Risk   float64 `json:"risk"`   // Misses divided by Rows
-	// AtLeast and AtMost limit the risk, if all rows have the same risk. The limits hold for all numbers of rows at
-	// once, with confidence 1−δ.
+	// AtLeast and AtMost limit the risk, if all rows have the same risk.
+	// The limits hold for all numbers of rows at once, with confidence 1−δ.
 	AtLeast float64 `json:"at_least"`
 	AtMost  float64 `json:"at_most"`    //
 	Bound   float64 `json:"mean_bound"` // the certificate's bound
-	// Delta is the certificate's δ. While the risk is at most the bound, there is ever an alarm with at most this
-	// probability.
+	// Delta is the certificate's δ. While the risk is at most the bound, there is ever an alarm
+	// with at most this probability.
 	Delta float64 `json:"delta"`
-	// BoundDelta is the part of the certificate's δ that its bound has: the bound fails with at most this probability.
+	// BoundDelta is the part of the certificate's δ that its bound has:
+	// the bound fails with at most this probability.
 	BoundDelta float64 `json:"bound_delta"`
 	LogE       float64 `json:"log_e"`         // ln E, the evidence that the risk is above the bound
 	Highest    float64 `json:"highest_log_e"` // the largest LogE up to now
@@ -54,8 +55,8 @@ type Alarm struct {
 	At  time.Time `json:"at"` // when the row came
 }
 
-// carried is all that a model's lines say. The model's first line after a rotation holds it, so that the model's watch
-// says the same before and after, to the last bit.
+// carried is all that a model's lines say. The model's first line after a rotation holds it, so
+// that the model's watch says the same before and after, to the last bit.
 type carried struct {
 	State  State     `json:"state"`
 	Staked []float64 `json:"staked"` // what the evidence's stakes are worth
@@ -65,7 +66,8 @@ type carried struct {
 	Kinds []*carried        `json:"kinds,omitempty"` // of kinds of rows
 }
 
-// Sentence says in words what a model's outcomes say about its certificate. Numbers are rounded to the cautious side.
+// Sentence says in words what a model's outcomes say about its certificate.
+// Numbers are rounded to the cautious side.
 func (s State) Sentence(m *model.Model) string { return ClaimOf(m).Sentence(s) }
 
 // Sentence says in words what the outcomes of a state say about the claim, as State.Sentence does.
@@ -118,12 +120,13 @@ func (s State) notes(c Claim) (said string) {
 	return said
 }
 
-// Other is what a ledger holds of another model than the model asked about. A file whose bytes differ is another model.
+// Other is what a ledger holds of another model than the model asked about.
+// A file whose bytes differ is another model.
 type Other struct {
 	Checksum string
 	Rows     int
-	// Alarm says that this model's outcomes raise an alarm against the bound of the model asked about, or did before a
-	// rotation.
+	// Alarm says that this model's outcomes raise an alarm against the bound of the model asked
+	// about, or did before a rotation.
 	Alarm bool
 }
 

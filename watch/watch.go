@@ -24,15 +24,18 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Ledger is a file of outcomes of one model or several, with a line of JSON for each batch of rows that came together.
-// Lines are only ever added, and are on disk before krigo acknowledges them. A machine that stops may leave an
-// incomplete last line, which was never acknowledged. Open removes it. One process at a time writes a ledger.
+// Ledger is a file of outcomes of one model or several, with a line of JSON for each batch of rows
+// that came together.
+// Lines are only ever added, and are on disk before krigo acknowledges them.
+// A machine that stops may leave an incomplete last line, which was never acknowledged.
+// Open removes it. One process at a time writes a ledger.
 //
 // Several goroutines may use a ledger at once.
 type Ledger struct {
 	*journal
-	mu      sync.Mutex
-	watches map[string]weak.Pointer[Watch] // by the models' checksums, while a caller holds the Watch
+	mu sync.Mutex
+	// by the models' checksums, while a caller holds the Watch
+	watches map[string]weak.Pointer[Watch]
 }
 
 // Open opens a ledger for writing, or creates it, and removes an incomplete last line.
@@ -48,7 +51,8 @@ func ledgerOf(j *journal, err error) (*Ledger, error) {
 	return &Ledger{journal: j, watches: map[string]weak.Pointer[Watch]{}}, nil
 }
 
-// Watch holds what the outcomes of one model say about its certificate. Several goroutines may use it at once.
+// Watch holds what the outcomes of one model say about its certificate.
+// Several goroutines may use it at once.
 type Watch struct {
 	claim    Claim
 	kinds    []*Watch // what the outcomes of each kind of rows say; they have no ledger
@@ -96,17 +100,20 @@ func newWatch(c Claim, l *Ledger) *Watch {
 	return w
 }
 
-// Observe predicts the given rows of d, whose targets have become known, and adds the outcomes in the order of rows.
-// When it returns without an error, the outcomes are on disk. It is an error if ctx ends while Observe waits its turn.
+// Observe predicts the given rows of d, whose targets have become known, and adds the outcomes in
+// the order of rows.
+// When it returns without an error, the outcomes are on disk.
+// It is an error if ctx ends while Observe waits its turn.
 func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State, error) {
 	s, _, err := w.ObserveOnce(ctx, "", d, rows)
 	return s, err
 }
 
-// ObserveOnce does what Observe does, for rows that may be given twice, for example by a client that got no answer. If
-// the ledger already holds the model's rows under this key, it adds nothing, and added is false. If the ledger holds
-// other rows under the key, the error is a *KeyError. The empty key means no key. A key that isn't UTF-8 text is an
-// error, since the ledger would store another text.
+// ObserveOnce does what Observe does, for rows that may be given twice, for example by a client
+// that got no answer. If the ledger already holds the model's rows under this key, it adds nothing,
+// and added is false. If the ledger holds other rows under the key, the error is a *KeyError.
+// The empty key means no key. A key that isn't UTF-8 text is an error, since the ledger would store
+// another text.
 func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, rows []int) (s State, added bool,
 	err error) {
 	select {
@@ -243,9 +250,10 @@ func (w *Watch) tell() State {
 	return s
 }
 
-// Others returns what the ledger holds of other models than c is about, in the order of their first lines. The ledger
-// doesn't have the bounds of these models, so Others compares their outcomes with c's bound. After a rotation the
-// comparison starts again, because carried stakes are against the other model's bound.
+// Others returns what the ledger holds of other models than c is about, in the order of their first
+// lines. The ledger doesn't have the bounds of these models, so Others compares their outcomes with
+// c's bound. After a rotation the comparison starts again, because carried stakes are against the
+// other model's bound.
 func (l *Ledger) Others(c Claim) (all []Other, err error) {
 	places := map[string]int{}
 	against := []*pacbayes.Evidence{}
@@ -276,7 +284,8 @@ func (l *Ledger) Others(c Claim) (all []Other, err error) {
 	return all, nil
 }
 
-// Watch returns the watch of a model, as the outcomes in the ledger leave it. Models with equal files share one watch.
+// Watch returns the watch of a model, as the outcomes in the ledger leave it.
+// Models with equal files share one watch.
 func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 	if err := Watchable(m); err != nil {
 		return nil, err
@@ -284,7 +293,8 @@ func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 	return l.WatchClaim(ClaimOf(m))
 }
 
-// WatchClaim returns the watch of a claim, as the outcomes in the ledger leave it. Claims of one name share one watch.
+// WatchClaim returns the watch of a claim, as the outcomes in the ledger leave it.
+// Claims of one name share one watch.
 func (l *Ledger) WatchClaim(c Claim) (*Watch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -56,8 +56,8 @@ func (m *metered) ReadAt(p []byte, at int64) (int, error) {
 	return m.ReaderAt.ReadAt(p, at)
 }
 
-// readZip reads the text table of an archive. If the archive has several files, the reading must name the file with the
-// table.
+// readZip reads the text table of an archive.
+// If the archive has several files, the reading must name the file with the table.
 func readZip(f *os.File, t *dataset.Table) error {
 	archive, _, err := openZip(f, t.Source, "zip")
 	if err != nil {
@@ -90,8 +90,8 @@ func readZip(f *os.File, t *dataset.Table) error {
 	return CSV{From: in}.fill(t)
 }
 
-// chosen returns the name of the thing, such as a sheet, that holds the table: the only thing in the file, or the thing
-// that the reading names.
+// chosen returns the name of the thing, such as a sheet, that holds the table:
+// the only thing in the file, or the thing that the reading names.
 func chosen(t *dataset.Table, thing string, names []string) (string, error) {
 	wanted := t.Reading().Sheet
 	switch {

@@ -45,8 +45,8 @@ func init() {
 // unpack maps the first bytes of packed text to a function that unpacks it.
 var unpack = map[string]func(io.Reader) (io.Reader, error){}
 
-// RegisterPacked registers a format of packed CSV or JSON lines, with its name, endings and Magic. krigo knows the
-// format by its first bytes, also in standard input.
+// RegisterPacked registers a format of packed CSV or JSON lines, with its name, endings and Magic.
+// krigo knows the format by its first bytes, also in standard input.
 func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error),
 	writer func(io.Writer) (io.WriteCloser, error)) {
 	f.Text = true
@@ -67,28 +67,33 @@ func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error),
 
 var errNotText = errors.New("not a text file")
 
-// CSV is the text of a table to be read: CSV as in RFC 4180, JSON lines, or one of these packed ([RegisterPacked]).
+// CSV is the text of a table to be read: CSV as in RFC 4180, JSON lines, or one of these packed
+// ([RegisterPacked]).
 //
-// Commas separate fields. If the first line has no comma, semicolons or tabs may separate them. If it has none of
-// these, bars or any number of spaces may separate the fields: the first two lines must then have equally many fields,
-// and with spaces one field must be a number. The first line is a header unless all its fields are numbers or missing
-// values, or unless As says otherwise. Without a header the columns are named x1, x2, … and the last y. A cell that is
-// empty, NA, N/A, #N/A, NaN, null or ?, in any case, is a missing value. Other cells are numbers or text.
+// Commas separate fields. If the first line has no comma, semicolons or tabs may separate them.
+// If it has none of these, bars or any number of spaces may separate the fields:
+// the first two lines must then have equally many fields, and with spaces one field must be a
+// number. The first line is a header unless all its fields are numbers or missing values, or unless
+// As says otherwise. Without a header the columns are named x1, x2, … and the last y.
+// A cell that is empty, NA, N/A, #N/A, NaN, null or ?, in any case, is a missing value.
+// Other cells are numbers or text.
 //
-// UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" isn't a row. If lines end with a
-// separator, the nameless and empty last column isn't a column.
+// UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" isn't a row.
+// If lines end with a separator, the nameless and empty last column isn't a column.
 //
-// A first column without a name is called (index), as in the file of a pandas DataFrame, and fits leave it out. A text
-// whose table or line takes more memory than it may is an error (package memory).
+// A first column without a name is called (index), as in the file of a pandas DataFrame, and fits
+// leave it out. A text whose table or line takes more memory than it may is an error (package
+// memory).
 type CSV struct {
 	From   io.Reader
 	Source string          // the name in errors
 	As     dataset.Reading // how cells are written
-	// Columns, if not empty, names the only columns that will be used. If the file has a header, cells of all other
-	// columns become missing values, so that their texts take no memory.
+	// Columns, if not empty, names the only columns that will be used.
+	// If the file has a header, cells of all other columns become missing values, so that their
+	// texts take no memory.
 	Columns []string
-	// Bare says that the caller has measured the text as plain CSV. The text isn't packed or JSON, and neither bars nor
-	// spaces separate its fields.
+	// Bare says that the caller has measured the text as plain CSV.
+	// The text isn't packed or JSON, and neither bars nor spaces separate its fields.
 	Bare bool
 }
 
@@ -118,7 +123,8 @@ func (c CSV) fill(t *dataset.Table) error {
 	return p.read()
 }
 
-// open begins to read into an empty table. start returns the first part of the text, which shows the kind of text.
+// open begins to read into an empty table. start returns the first part of the text, which shows
+// the kind of text.
 func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
 	source := t.Source
 	as := t.Reading()
@@ -224,12 +230,12 @@ func (c commas) Read() ([]string, error) {
 	return record, err
 }
 
-// blockSize is the size of the first part of a file, by which krigo tells what the file is. A header line is rarely
-// longer.
+// blockSize is the size of the first part of a file, by which krigo tells what the file is.
+// A header line is rarely longer.
 const blockSize = 1 << 16
 
-// isText reports whether the first block of a file is UTF-8 without NUL bytes. UTF-16, spreadsheets and archives
-// aren't.
+// isText reports whether the first block of a file is UTF-8 without NUL bytes.
+// UTF-16, spreadsheets and archives aren't.
 func isText(head []byte) bool {
 	if len(head) == blockSize { // the block may cut the last rune
 		for i := len(head) - 1; i >= len(head)-utf8.UTFMax; i-- {
@@ -242,8 +248,8 @@ func isText(head []byte) bool {
 	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
 }
 
-// separator returns the comma, semicolon or tab outside quotes in the first line that isn't blank, or 0. If commas
-// are decimal commas, semicolons and tabs come first.
+// separator returns the comma, semicolon or tab outside quotes in the first line that isn't blank,
+// or 0. If commas are decimal commas, semicolons and tabs come first.
 func separator(head []byte, decimalComma bool) rune {
 	inQuotes := false
 	found := rune(0)
@@ -263,9 +269,9 @@ func separator(head []byte, decimalComma bool) rune {
 	return found
 }
 
-// between says whether bars or spaces separate the fields of a text whose first line has no comma, semicolon or tab,
-// or returns 0. The first two lines that aren't blank must have equally many fields. Names contain spaces too, so
-// with spaces one of the fields must be a number.
+// between says whether bars or spaces separate the fields of a text whose first line has no comma,
+// semicolon or tab, or returns 0. The first two lines that aren't blank must have equally many
+// fields. Names contain spaces too, so with spaces one of the fields must be a number.
 func between(head []byte, as dataset.Reading) rune {
 	if len(head) == blockSize { // the block may cut the last line
 		head = head[:bytes.LastIndexByte(head, '\n')+1]
@@ -295,12 +301,13 @@ type rows interface {
 	InputOffset() int64      // bytes up to the end of the last row read
 }
 
-// parser turns rows of cells into a table. After a bad row it goes on, to count the bad rows, but it keeps only the
-// first.
+// parser turns rows of cells into a table. After a bad row it goes on, to count the bad rows, but
+// it keeps only the first.
 type parser struct {
-	rows    rows
-	comma   rune   // between the cells of text
-	header  string // whether the first row names the columns, as Header of [dataset.Reading] says it
+	rows  rows
+	comma rune // between the cells of text
+	// whether the first row names the columns, as Header of [dataset.Reading] says it
+	header  string
 	records *records
 	table   *dataset.Table
 	first   error // the first bad row
@@ -311,8 +318,9 @@ type parser struct {
 	wanted  []string // columns to read; nil: all
 	ignored []int    // positions of the other columns
 
-	// For a stream, which ends with the first bad row. passOn makes a table of the rows so far, enough says whether
-	// there are enough rows for a table, and before counts the rows of earlier tables.
+	// For a stream, which ends with the first bad row.
+	// passOn makes a table of the rows so far, enough says whether there are enough rows for a
+	// table, and before counts the rows of earlier tables.
 	passOn func() error
 	enough func() bool
 	before int
@@ -341,7 +349,8 @@ func (p *parser) read() error {
 					return err
 				}
 			}
-			return readError(t.Source, p.before+len(p.table.Lines)+p.skipped, err) // this error explains the bad rows
+			// this error explains the bad rows
+			return readError(t.Source, p.before+len(p.table.Lines)+p.skipped, err)
 		}
 		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
 			continue // a line of spaces
@@ -480,8 +489,8 @@ func (p *parser) row(record []string) error {
 	return t.Append(record)
 }
 
-// records passes CSV text on until a record would take more memory than it may. csv.Reader holds each record in
-// memory, and a quoted cell can spread a record over many lines.
+// records passes CSV text on until a record would take more memory than it may.
+// csv.Reader holds each record in memory, and a quoted cell can spread a record over many lines.
 type records struct {
 	from       io.Reader
 	source     string
@@ -505,8 +514,8 @@ func (r *records) next(after int64) {
 }
 
 func (r *records) Read(p []byte) (int, error) {
-	// Memory is needed for the line and the record, each with room to grow. A field needs its beginning and end, its
-	// place in the text, and itself.
+	// Memory is needed for the line and the record, each with room to grow.
+	// A field needs its beginning and end, its place in the text, and itself.
 	const field = 100
 	each := cmp.Or(r.each, 6)
 	if r.compressed {
@@ -526,9 +535,10 @@ func (r *records) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isData reports whether a first record is data: all fields are numbers or missing, and not all are missing. Numbers
-// in a programming language's notation count as numbers here. As column names they would cost a row, and as data they
-// are refused with their place.
+// isData reports whether a first record is data:
+// all fields are numbers or missing, and not all are missing.
+// Numbers in a programming language's notation count as numbers here.
+// As column names they would cost a row, and as data they are refused with their place.
 func isData(r dataset.Reading, record []string) bool {
 	numbers := 0
 	for _, field := range record {

@@ -15,19 +15,20 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// Draw is a table drawn from a Gaussian process with an SE kernel, approximated by random Fourier features (Rahimi &
-// Recht 2007). With ω_kj ~ N(0, 1/l_j²), b_k ~ U(0, 2π),
+// Draw is a table drawn from a Gaussian process with an SE kernel, approximated by random Fourier
+// features (Rahimi & Recht 2007). With ω_kj ~ N(0, 1/l_j²), b_k ~ U(0, 2π),
 //
 //	x ~ N(0, I),  f(x) = √(2σ_s²/F) Σ_k cos(ω_kᵀx + b_k),  y = f(x) + N(0, σ_n²)
 //
 // The same Draw gives the same rows. With fewer Rows it gives the first of these rows.
 type Draw struct {
 	Rows, Inputs  int
-	Variance      float64   // σ_s²
-	NoiseVariance float64   // σ_n²
-	Lengthscales  []float64 // l, one per input or one for all; nil: drawn log-uniformly from √d/2 to 4√d
-	Features      int       // F
-	Seed          uint64
+	Variance      float64 // σ_s²
+	NoiseVariance float64 // σ_n²
+	// l, one per input or one for all; nil: drawn log-uniformly from √d/2 to 4√d
+	Lengthscales []float64
+	Features     int // F
+	Seed         uint64
 }
 
 // Streams of a Draw's generator: one for the function, and one per block of rows.
@@ -59,9 +60,10 @@ func (g Draw) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Write draws the rows and writes them to a file (see [WriteFile]). Its memory doesn't grow with the number of rows. It
-// returns the lengthscales. Write calls progress, unless it is nil, from time to time with the number of rows done. If
-// ctx ends, Write writes nothing.
+// Write draws the rows and writes them to a file (see [WriteFile]).
+// Its memory doesn't grow with the number of rows. It returns the lengthscales.
+// Write calls progress, unless it is nil, from time to time with the number of rows done.
+// If ctx ends, Write writes nothing.
 func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (lengthscales []float64, err error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
@@ -125,8 +127,8 @@ func (g Draw) function() *drawn {
 	return f
 }
 
-// draw returns the rows of a block, each with its inputs before its target. The result takes the memory of `instead` if
-// that is large enough.
+// draw returns the rows of a block, each with its inputs before its target.
+// The result takes the memory of `instead` if that is large enough.
 func (f *drawn) draw(block, rows int, instead []float64) []float64 {
 	out := instead[:0]
 	rng := rand.New(rand.NewPCG(f.Seed, functionStream+1+uint64(block)))

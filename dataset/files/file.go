@@ -1,8 +1,10 @@
-// Package files reads tables from files and writes them. A kind of file is a [Format], which [Register] makes known.
-// This package registers CSV, gzip of CSV, NPY and NPZ. Package dataset/parquet registers Parquet in programs that
-// import it.
+// Package files reads tables from files and writes them.
+// A kind of file is a [Format], which [Register] makes known.
+// This package registers CSV, gzip of CSV, NPY and NPZ.
+// Package dataset/parquet registers Parquet in programs that import it.
 //
-// This program reads a table from a file of any registered format and writes its first column as NPY:
+// This program reads a table from a file of any registered format and writes its first column as
+// NPY:
 //
 //	package main
 //
@@ -51,13 +53,15 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// ReadFile reads a table from a file. It knows a registered [Format] by the file's first bytes or its ending, and
-// takes any other file as CSV (see [CSV]). It reads all formats but NPY into memory, also the formats of packages of
-// their own, such as Parquet.
+// ReadFile reads a table from a file. It knows a registered [Format] by the file's first bytes or
+// its ending, and takes any other file as CSV (see [CSV]).
+// It reads all formats but NPY into memory, also the formats of packages of their own, such as
+// Parquet.
 //
-// Rows of an NPY file stay on disk until they are needed. The file holds an array of records with named fields, or a
-// matrix, whose columns get the names c1, c2, …. Its fields are numbers: <f8, <f4, or whole numbers. Missing cells
-// are found when a column is read for use.
+// Rows of an NPY file stay on disk until they are needed.
+// The file holds an array of records with named fields, or a matrix, whose columns get the names
+// c1, c2, …. Its fields are numbers: <f8, <f4, or whole numbers.
+// Missing cells are found when a column is read for use.
 func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 	if err := as.Check(); err != nil {
 		return nil, err
@@ -100,8 +104,9 @@ func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 	return t, nil
 }
 
-// WriteFile writes a table to a file, all or nothing. The ending of path chooses the registered [Format], and any
-// other ending means CSV. Like [ReadFile] it refuses numbers that aren't finite.
+// WriteFile writes a table to a file, all or nothing.
+// The ending of path chooses the registered [Format], and any other ending means CSV.
+// Like [ReadFile] it refuses numbers that aren't finite.
 func WriteFile(path string, names []string, rows int, fill Fill) error {
 	format, known := formatOf(path, "")
 	if !known {
@@ -113,11 +118,13 @@ func WriteFile(path string, names []string, rows int, fill Fill) error {
 // perRank in a path stands for a rank's number, if each rank has its own file.
 const perRank = "%d"
 
-// ReadPart does what [ReadFile] does, for one of several ranks, whose tables together are one table. If path contains
-// %d, it stands for the rank's number, and each rank reads its own file. The rows then follow one another in the order
-// of ranks. Otherwise each rank has an equal share of one file's rows, in order. From an NPY file it reads only its
-// share. From other files it keeps only its share. Everything computed from the table, from [dataset.Table.Regression]
-// on, is collective, which means that all ranks compute it together.
+// ReadPart does what [ReadFile] does, for one of several ranks, whose tables together are one
+// table. If path contains %d, it stands for the rank's number, and each rank reads its own file.
+// The rows then follow one another in the order of ranks.
+// Otherwise each rank has an equal share of one file's rows, in order.
+// From an NPY file it reads only its share. From other files it keeps only its share.
+// Everything computed from the table, from [dataset.Table.Regression] on, is collective, which
+// means that all ranks compute it together.
 func ReadPart(path string, r ranks.Ranks, as dataset.Reading) (*dataset.Table, error) {
 	own := strings.Contains(path, perRank)
 	if r.Size() == 1 && !own {
@@ -150,8 +157,8 @@ func readOwn(path string, own bool, r ranks.Ranks, as dataset.Reading) (*dataset
 	return table, nil
 }
 
-// alike returns an error for settings that each rank would apply or decide by its own file alone, so that ranks might
-// differ: leaving out repeated rows, and the form of dates.
+// alike returns an error for settings that each rank would apply or decide by its own file alone,
+// so that ranks might differ: leaving out repeated rows, and the form of dates.
 func alike(table *dataset.Table, as dataset.Reading) error {
 	if as.Distinct {
 		return fmt.Errorf("%s: rows that repeat one of another rank's file can't be left out: write all rows to one file",

@@ -17,14 +17,17 @@ import (
 type Format struct {
 	Name    string   // the name in messages
 	Endings []string // how names of such files end, for example ".npy"
-	Magic   string   // first bytes of every such file; empty if files of other formats can begin with the same bytes
+	// first bytes of every such file; empty if files of other formats can begin with the same bytes
+	Magic string
 
-	// Read fills an empty table from an open file, through the table's fields, [dataset.Table.Append] and
-	// [dataset.Table.Set]. The table's Source names the file in errors. The file is closed afterwards, unless the
-	// table keeps it as its Disk.
+	// Read fills an empty table from an open file, through the table's fields,
+	// [dataset.Table.Append] and [dataset.Table.Set]. The table's Source names the file in errors.
+	// The file is closed afterwards, unless the table keeps it as its Disk.
 	Read func(f *os.File, t *dataset.Table) error
 
-	Text  bool // a [dataset.Reading] says how cells are written; otherwise cells are written as programs write them
+	// a [dataset.Reading] says how cells are written;
+	// otherwise cells are written as programs write them
+	Text  bool
 	whole bool // reading jumps to places in the file, so the file can't be packed
 
 	// Write writes a table. It refuses numbers that aren't finite, as [Fill.Each] does.
@@ -34,7 +37,8 @@ type Format struct {
 // formats are the registered formats.
 var formats []Format
 
-// unlinked are formats of packages that need other modules. Only programs that import such a package have its format.
+// unlinked are formats of packages that need other modules.
+// Only programs that import such a package have its format.
 var unlinked = []Format{
 	importable("Parquet", ".parquet", "PAR1", "github.com/krigo-gp/krigo/dataset/parquet"),
 	importable("Zstandard", ".zst", "\x28\xb5\x2f\xfd", "github.com/krigo-gp/krigo/dataset/zst"),
@@ -55,8 +59,9 @@ func onlyRead(io.Writer, []string, int, Fill) error {
 	return errors.New("that format is read, and not written: name a file that ends in .csv")
 }
 
-// Register makes a format known to [ReadFile], [ReadPart] and [WriteFile]. Call it from an init function, before any
-// table is read. Register panics if the format can't be told from another format.
+// Register makes a format known to [ReadFile], [ReadPart] and [WriteFile].
+// Call it from an init function, before any table is read.
+// Register panics if the format can't be told from another format.
 func Register(f Format) {
 	if f.Name == "" || len(f.Endings) == 0 || f.Read == nil || f.Write == nil {
 		panic(fmt.Sprintf("files: format %q lacks a name, an ending, Read or Write", f.Name))
@@ -96,6 +101,7 @@ func startOf(f io.ReaderAt) string {
 		longest = max(longest, len(f.Magic))
 	}
 	start := make([]byte, longest)
-	n, _ := f.ReadAt(start, 0) // a pipe can't be read at a place, so the ending of its name decides the format
+	// a pipe can't be read at a place, so the ending of its name decides the format
+	n, _ := f.ReadAt(start, 0)
 	return string(start[:n])
 }

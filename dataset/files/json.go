@@ -19,8 +19,9 @@ func isJSON(head []byte) bool {
 	return found && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))
 }
 
-// objects are the rows of JSON lines, with an object per line. Read first returns the names of the columns: the keys
-// of the first object, and the keys of further objects at the head of the text.
+// objects are the rows of JSON lines, with an object per line.
+// Read first returns the names of the columns:
+// the keys of the first object, and the keys of further objects at the head of the text.
 type objects struct {
 	in            *bufio.Reader
 	head          []byte

@@ -20,8 +20,9 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// NPY is NumPy's format for one array (NEP 1): magic, version, length of the header, the header as a Python
-// dictionary, and the array's bytes. A table is an array of records with named fields, or a matrix in C order.
+// NPY is NumPy's format for one array (NEP 1):
+// magic, version, length of the header, the header as a Python dictionary, and the array's bytes.
+// A table is an array of records with named fields, or a matrix in C order.
 
 // npyMagic begins every NPY file.
 const npyMagic = "\x93NUMPY"
@@ -74,7 +75,8 @@ func (t number) size() int {
 // decode reads one number from each record. It writes them to every step-th place of out.
 func (t number) decode(records []byte, size int, out []float64, step int) {
 	le := binary.LittleEndian
-	// Each type has its own loop, because a choice inside the loop would take longer than the reading.
+	// Each type has its own loop, because a choice inside the loop would take longer than the
+	// reading.
 	each := func(value func(b []byte) float64) {
 		for k := 0; len(records) > 0; k += step {
 			out[k] = value(records)
@@ -151,8 +153,8 @@ func (n *npy) fail(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{n.source}, args...)...)
 }
 
-// readHeader reads and checks the header of an NPY file of length bytes. If column is set, it accepts an array of one
-// dimension.
+// readHeader reads and checks the header of an NPY file of length bytes.
+// If column is set, it accepts an array of one dimension.
 func readHeader(r io.Reader, length int64, source string, column bool) (*npy, error) {
 	n := &npy{source: source}
 	text, err := n.header(r, length)
@@ -293,7 +295,8 @@ func (n *npy) matrix(descr string, cols int, length int64) error {
 	return nil
 }
 
-// records reads the columns from a list of (name, type) pairs. A pair without a name is padding between fields.
+// records reads the columns from a list of (name, type) pairs.
+// A pair without a name is padding between fields.
 func (n *npy) records(descr []any) error {
 	for k, entry := range descr {
 		pair, _ := entry.([]any)
@@ -359,8 +362,8 @@ func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
 		}
 	} else {
 		records = n.mapped[begin : begin+int64(count)*int64(n.size)]
-		// Mapped memory disappears if somebody shortens the file, or if the disk fails. This is an error of the data,
-		// not of the program.
+		// Mapped memory disappears if somebody shortens the file, or if the disk fails.
+		// This is an error of the data, not of the program.
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		defer func() {
 			if p := recover(); p != nil {

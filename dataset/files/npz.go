@@ -23,9 +23,11 @@ func init() {
 	Register(Format{Name: "NPZ", Endings: []string{".npz"}, Read: readNPZ, Write: WriteNPZ})
 }
 
-// readNPZ reads a table from an open NPZ file. An array of one dimension is a column with the array's name. A matrix
-// gives the columns NAME1, NAME2, …. An array of records gives columns with its fields' names. All arrays have the
-// same number of rows.
+// readNPZ reads a table from an open NPZ file.
+// An array of one dimension is a column with the array's name.
+// A matrix gives the columns NAME1, NAME2, ….
+// An array of records gives columns with its fields' names.
+// All arrays have the same number of rows.
 func readNPZ(f *os.File, t *dataset.Table) error {
 	source := t.Source
 	archive, size, err := openZip(f, source, "NPZ")
@@ -97,7 +99,8 @@ func npyIn(entry *zip.File, archive int64, source string) (*npy, error) {
 	defer r.Close()
 	raw := make([]byte, size)
 	if _, err = io.ReadFull(r, raw); err == nil {
-		if _, err = io.ReadFull(r, make([]byte, 1)); err == nil { // the end is where the checksum is checked
+		// the end is where the checksum is checked
+		if _, err = io.ReadFull(r, make([]byte, 1)); err == nil {
 			err = errors.New("more bytes than its directory says")
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// python reads the literals of NPY headers: strings, whole numbers, True and False, tuples and lists, and
-// dictionaries with strings as keys.
+// python reads the literals of NPY headers: strings, whole numbers, True and False, tuples and
+// lists, and dictionaries with strings as keys.
 type python struct {
 	text   string
 	failed bool

@@ -8,10 +8,11 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Stream reads CSV text like [CSV.Read], but as it arrives from a pipe that may stay open. As soon as there are rows,
-// it calls each with a table of these rows. A table has no more rows than most says. Stream ends with the text, with an
-// error of each, or at the first bad row, after it has passed on the rows before. A column of numbers in one table may
-// be text in the next.
+// Stream reads CSV text like [CSV.Read], but as it arrives from a pipe that may stay open.
+// As soon as there are rows, it calls each with a table of these rows.
+// A table has no more rows than most says. Stream ends with the text, with an error of each, or at
+// the first bad row, after it has passed on the rows before.
+// A column of numbers in one table may be text in the next.
 func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 	if err := c.As.Check(); err != nil {
 		return err

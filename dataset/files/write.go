@@ -13,13 +13,15 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// How rows are written: one by one as numbers, as lines, as CSV, and beside columns of another table.
+// How rows are written: one by one as numbers, as lines, as CSV, and beside columns of another
+// table.
 
-// Fill sets the values of one row, counted from 0, of a table that is being written. It is called once for each row,
-// in order.
+// Fill sets the values of one row, counted from 0, of a table that is being written.
+// It is called once for each row, in order.
 type Fill func(row int, values []float64) error
 
-// Each calls write for row after row of a table with these columns. A number that isn't finite is an error.
+// Each calls write for row after row of a table with these columns.
+// A number that isn't finite is an error.
 func (fill Fill) Each(names []string, rows int, write func(values []float64) error) error {
 	values := make([]float64, len(names))
 	for i := range rows {
@@ -38,8 +40,9 @@ func (fill Fill) Each(names []string, rows int, write func(values []float64) err
 	return nil
 }
 
-// Lines writes each row of a table as a line of text: its numbers in the fewest digits that read back as the same
-// float64, separated by between. It writes no header.
+// Lines writes each row of a table as a line of text:
+// its numbers in the fewest digits that read back as the same float64, separated by between.
+// It writes no header.
 func (fill Fill) Lines(w io.Writer, names []string, rows int, between byte) error {
 	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
 		for j, v := range values {
@@ -100,8 +103,8 @@ func Beside(kept *dataset.Kept) func(w io.Writer, names []string, rows int, fill
 	}
 }
 
-// Write writes a table as CSV with a header, with each number in the fewest digits that read back as the same
-// float64.
+// Write writes a table as CSV with a header, with each number in the fewest digits that read back
+// as the same float64.
 func Write(w io.Writer, names []string, rows int, fill Fill) error {
 	header := csv.NewWriter(w)
 	if err := header.Write(names); err != nil {

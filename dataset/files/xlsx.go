@@ -21,8 +21,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// XLSX (ECMA-376) is a zip file of XML. This file reads what a table needs, row by row, within the memory limit. The
-// usual library would link 33 more packages.
+// XLSX (ECMA-376) is a zip file of XML. This file reads what a table needs, row by row, within the
+// memory limit. The usual library would link 33 more packages.
 
 func init() {
 	Register(Format{Name: "XLSX", Endings: []string{".xlsx", ".xlsm"}, Text: true, whole: true, Read: readXLSX,
@@ -75,8 +75,8 @@ type text struct {
 
 func (t text) String() string { return strings.Join(append(t.Whole, t.Runs...), "") }
 
-// refer reads the texts and styles that cells refer to. It returns the names of the visible sheets, and where their
-// parts are.
+// refer reads the texts and styles that cells refer to.
+// It returns the names of the visible sheets, and where their parts are.
 func (s *sheet) refer() (at map[string]string, names []string, err error) {
 	var book struct {
 		Properties struct {
@@ -244,7 +244,8 @@ func (s *sheet) Read() ([]string, error) {
 	}
 }
 
-// columnOf returns the column number of a cell such as AB12. If the file doesn't give a place, it returns next.
+// columnOf returns the column number of a cell such as AB12.
+// If the file doesn't give a place, it returns next.
 func columnOf(at string, next int) (column int, err error) {
 	const most = 16384 // the most columns that a sheet can have
 	for _, c := range strings.TrimRight(at, "0123456789") {
@@ -271,7 +272,8 @@ func (s *sheet) say(c cell) (string, error) {
 		switch {
 		case value == "" && c.Formula != nil:
 			return "", errors.New("a formula whose value isn't in the file: open it in a spreadsheet program and save it")
-		case err == nil && c.Style >= 0 && c.Style < len(s.dates) && s.dates[c.Style] && v >= 0 && v < 2958466: // year 10000
+		case err == nil && c.Style >= 0 && c.Style < len(s.dates) && s.dates[c.Style] && v >= 0 && v < 2958466:
+			// year 10000
 			return s.date(v), nil
 		}
 		return strings.Replace(value, ".", s.point, 1), nil
@@ -280,8 +282,8 @@ func (s *sheet) say(c cell) (string, error) {
 	}
 }
 
-// date returns a number of days since the end of 1899, or since the beginning of 1904, as a date, with the time if
-// there is one.
+// date returns a number of days since the end of 1899, or since the beginning of 1904, as a date,
+// with the time if there is one.
 func (s *sheet) date(days float64) string {
 	begin := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
 	switch {

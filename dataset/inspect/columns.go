@@ -17,8 +17,9 @@ import (
 // distinctMost is the largest number of different values that are counted.
 const distinctMost = 10000
 
-// Describe looks at each column of a table. It says what the column holds, and what a person has to say about it
-// before a fit can use it. If the table is spread over ranks, it sees this rank's rows.
+// Describe looks at each column of a table. It says what the column holds, and what a person has to
+// say about it before a fit can use it. If the table is spread over ranks, it sees this rank's
+// rows.
 func Describe(t *dataset.Table) ([]ColumnFacts, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -62,8 +63,9 @@ type tally struct {
 	seen      map[float64]int // how often each value, or text, occurs
 	more      bool            // there are too many to count
 	broken    bool            // some values aren't whole
-	groups    bool            // values may be thousands, with one to three digits before a point and three after it
-	third     bool            // the last of the three digits isn't always 0
+	// values may be thousands, with one to three digits before a point and three after it
+	groups bool
+	third  bool // the last of the three digits isn't always 0
 }
 
 func (a *tally) add(v float64) {
@@ -179,7 +181,8 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 		f.Why = "it has no values"
 		f.Advice = []Advice{{"ignore", f.Name}}
 		return
-	case len(c.strange) == 0: // all cells are numbers, except in rows that seem to be no rows of the table
+	case len(c.strange) == 0:
+		// all cells are numbers, except in rows that seem to be no rows of the table
 		f.Kind = "number"
 		f.Unfit = false
 		f.Low = math.Inf(1)
@@ -201,8 +204,8 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 // unnamed says why fits leave out a column that may hold no row numbers.
 var unnamed = finding.New(finding.UnnamedColumn)
 
-// pointed looks at columns of numbers with a point in a table where other columns have decimal commas. It says that the
-// point groups thousands, or that such a column doesn't fit.
+// pointed looks at columns of numbers with a point in a table where other columns have decimal
+// commas. It says that the point groups thousands, or that such a column doesn't fit.
 func pointed(facts []ColumnFacts, tallies []tally) {
 	commas := slices.ContainsFunc(facts, func(f ColumnFacts) bool {
 		return !f.Either && slices.Contains(f.Advice, Advice{"decimal", ","})
@@ -224,8 +227,8 @@ func pointed(facts []ColumnFacts, tallies []tally) {
 	}
 }
 
-// ColumnsError lists the columns that can't have the use that the user asks for, and what to tell the user about each
-// column.
+// ColumnsError lists the columns that can't have the use that the user asks for, and what to tell
+// the user about each column.
 type ColumnsError struct {
 	File    string
 	Columns []ColumnFacts
@@ -238,7 +241,8 @@ type ColumnsError struct {
 // Unwrap returns what is wrong with the first bad cell.
 func (e *ColumnsError) Unwrap() error { return e.Cell }
 
-// Error lists the columns, one per line. If no column is wrong as a whole, it says what is wrong with a cell.
+// Error lists the columns, one per line. If no column is wrong as a whole, it says what is wrong
+// with a cell.
 func (e *ColumnsError) Error() string {
 	if len(e.Columns) == 0 && e.astray {
 		return e.File + ": " + strings.Join(e.Strays.Words(), "\n")
@@ -284,8 +288,8 @@ func (e *ColumnsError) columns() string {
 	return b.String()
 }
 
-// Explain returns err. If err says that a table's columns can't be fitted as asked ([dataset.Misfit]), Explain
-// returns a [ColumnsError] instead, which says what the columns hold.
+// Explain returns err. If err says that a table's columns can't be fitted as asked
+// ([dataset.Misfit]), Explain returns a [ColumnsError] instead, which says what the columns hold.
 func Explain(err error) error {
 	var m *dataset.Misfit
 	if !errors.As(err, &m) {

@@ -15,8 +15,8 @@ import (
 
 // What krigo says about a column: its facts, and what a column of text may be.
 
-// Advice is what a person may say about a column, as a flag of the command line: categorical, dates, ignore, decimal,
-// thousands, na, below, units, duplicates.
+// Advice is what a person may say about a column, as a flag of the command line:
+// categorical, dates, ignore, decimal, thousands, na, below, units, duplicates.
 type Advice struct {
 	Flag  string `json:"flag"`
 	Value string `json:"value"`
@@ -24,21 +24,24 @@ type Advice struct {
 
 // ColumnFacts describes a column of a table for people.
 type ColumnFacts struct {
-	Name     string   `json:"name"`
-	Kind     string   `json:"kind"` // number, constant, empty, index, date, text, identifier, category
+	Name string `json:"name"`
+	// number, constant, empty, index, date, text, identifier, category
+	Kind     string   `json:"kind"`
 	Cells    int      `json:"cells"`
 	Missing  int      `json:"missing"`
 	Distinct int      `json:"distinct"` // number of different values, at most distinctMost+1
 	Low      float64  `json:"low"`      // the smallest number
 	High     float64  `json:"high"`
-	Examples []string `json:"examples"`         // some of its texts
-	First    string   `json:"first,omitempty"`  // place of the first cell that isn't a number
-	Why      string   `json:"why,omitempty"`    // why the column can't, or shouldn't, be an input without a change
-	Then     string   `json:"then,omitempty"`   // what to do before a fit can use the column, if no advice is enough
-	Advice   []Advice `json:"advice,omitempty"` // all are needed, or only one if Either is set
-	Either   bool     `json:"either,omitempty"` // the user must choose one item of Advice
-	Unfit    bool     `json:"unfit"`            // the column can't be an input without a change
-	unnamed  bool     // a first column without a name that doesn't hold row numbers
+	Examples []string `json:"examples"`        // some of its texts
+	First    string   `json:"first,omitempty"` // place of the first cell that isn't a number
+	// why the column can't, or shouldn't, be an input without a change
+	Why string `json:"why,omitempty"`
+	// what to do before a fit can use the column, if no advice is enough
+	Then    string   `json:"then,omitempty"`
+	Advice  []Advice `json:"advice,omitempty"` // all are needed, or only one if Either is set
+	Either  bool     `json:"either,omitempty"` // the user must choose one item of Advice
+	Unfit   bool     `json:"unfit"`            // the column can't be an input without a change
+	unnamed bool     // a first column without a name that doesn't hold row numbers
 }
 
 // Flags returns the advice as flags of the command line.
@@ -57,8 +60,8 @@ func (f ColumnFacts) String() string {
 		spelling.If(f.Then != "", "; %s", f.Then)
 }
 
-// AsTarget returns the facts of a column as a target, which can't be left out or be categories. Rows without a target
-// are left out, or refused.
+// AsTarget returns the facts of a column as a target, which can't be left out or be categories.
+// Rows without a target are left out, or refused.
 func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
 	if len(f.Examples) > 0 {
 		if _, err := t.Limited(f.Name, f.Name); err == nil {
@@ -112,8 +115,8 @@ func (c *column) number(codes []int) (n int) {
 	return n
 }
 
-// explain says what the column may be, and what to say about it. It is dates or numbers if most cells are, and
-// otherwise names or categories.
+// explain says what the column may be, and what to say about it.
+// It is dates or numbers if most cells are, and otherwise names or categories.
 func (c *column) explain(f *ColumnFacts) {
 	if c.dates(f) || c.numbers(f) || c.likeNumbers(f) {
 		return
@@ -134,7 +137,8 @@ func (c *column) explain(f *ColumnFacts) {
 	}
 }
 
-// dates reports whether most cells of a column are dates. It then says in which form, and which cells aren't dates.
+// dates reports whether most cells of a column are dates.
+// It then says in which form, and which cells aren't dates.
 func (c *column) dates(f *ColumnFacts) bool {
 	if !c.anyDate() {
 		return false
@@ -209,8 +213,8 @@ func (c *column) someZones(form dataset.Dates) bool {
 // fewTexts texts, each in several rows, may be names even if they look like numbers.
 const fewTexts = 20
 
-// but says which cells of a column differ from the others, and what to do about them: declare them as missing values,
-// or write them differently.
+// but says which cells of a column differ from the others, and what to do about them:
+// declare them as missing values, or write them differently.
 func (c *column) but(f *ColumnFacts, left []int, then string) {
 	if c.named(left) {
 		var quotes []string
@@ -284,8 +288,8 @@ func (c *column) ways() (all []way) {
 	return all
 }
 
-// numbers reports whether most cells of a column are numbers, perhaps in another notation. It then says in which
-// notation, and which cells aren't numbers.
+// numbers reports whether most cells of a column are numbers, perhaps in another notation.
+// It then says in which notation, and which cells aren't numbers.
 func (c *column) numbers(f *ColumnFacts) bool {
 	// best is the way that reads most cells as numbers, and left the cells it can't read.
 	best := []way(nil)
@@ -332,7 +336,8 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	if len(left) > 0 {
 		c.but(f, left, "correct them")
 		odd := c.number(c.strange)
-		f.Unfit = clear || (odd > 1 && odd*20 > c.cells) // otherwise each is reported by itself, with its line
+		// otherwise each is reported by itself, with its line
+		f.Unfit = clear || (odd > 1 && odd*20 > c.cells)
 	}
 	bare := c.cells - c.number(c.strange)
 	f.Why += spelling.If(bare > 0 &&
@@ -350,9 +355,9 @@ func (c *column) alikeOf(codes []int) []int {
 	})
 }
 
-// likeNumbers looks for a column whose cells mostly look like numbers, but can't be read as numbers. If it finds this,
-// it says so in f and returns true. A column of a few texts that repeat isn't such a column, because it may hold
-// categories.
+// likeNumbers looks for a column whose cells mostly look like numbers, but can't be read as
+// numbers. If it finds this, it says so in f and returns true.
+// A column of a few texts that repeat isn't such a column, because it may hold categories.
 func (c *column) likeNumbers(f *ColumnFacts) bool {
 	const few = 20 // categories such as 18-25 or 2x4
 	alike := c.number(c.alikeOf(c.used))
@@ -375,23 +380,25 @@ func gapLike(text string) bool {
 		"n.a.", "k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
 }
 
-// speaks says whether a text is no number at all, not even NaN or an infinity: it has no digits, or is an error of a
-// spreadsheet.
+// speaks says whether a text is no number at all, not even NaN or an infinity:
+// it has no digits, or is an error of a spreadsheet.
 func speaks(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return err != nil && !errors.Is(err, strconv.ErrRange) &&
 		(text[0] == '#' || !strings.ContainsFunc(text, unicode.IsDigit))
 }
 
-// commonUnit returns the text without digits with which most of these texts end, or "". It may also be at their
-// beginning, if it is a currency sign or stands apart. A sign such as > is no unit: the text gives a limit.
+// commonUnit returns the text without digits with which most of these texts end, or "".
+// It may also be at their beginning, if it is a currency sign or stands apart.
+// A sign such as > is no unit: the text gives a limit.
 func commonUnit(texts []string) string {
 	inNumber := func(c rune) bool { return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c) }
 	counts := map[string]int{}
 	best := ""
 	for _, text := range texts {
 		unit := strings.TrimSpace(strings.TrimLeftFunc(text, inNumber))
-		if bare := strings.TrimRightFunc(text, inNumber); unit == text { // the text begins with no number
+		// the text begins with no number
+		if bare := strings.TrimRightFunc(text, inNumber); unit == text {
 			unit = strings.TrimSpace(bare)
 			apart := unicode.IsSpace([]rune(text + " ")[len([]rune(bare))])
 			if !apart && strings.ContainsFunc(unit, func(c rune) bool { return !unicode.Is(unicode.Sc, c) }) {

@@ -17,8 +17,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// Judge says what is odd about a table whose columns are described. For each finding it gives the number of rows, the
-// first such row, and what to do. It adds to facts what to say or do about a column. rows is advice about all rows.
+// Judge says what is odd about a table whose columns are described.
+// For each finding it gives the number of rows, the first such row, and what to do.
+// It adds to facts what to say or do about a column. rows is advice about all rows.
 // Judge doesn't look at a table on disk.
 func Judge(t *dataset.Table, facts []ColumnFacts, targets ...string) (found finding.List, rows []Advice) {
 	if t.Disk != nil || t.Ranks().Size() > 1 {
@@ -56,7 +57,8 @@ type judge struct {
 	found   finding.List
 }
 
-// values returns the values of column k that aren't missing. For a column of text, these are codes of the texts.
+// values returns the values of column k that aren't missing.
+// For a column of text, these are codes of the texts.
 func (j *judge) values(k int) (values []spot) {
 	for i := range j.t.Rows {
 		if v := j.t.Values[i*len(j.t.Names)+k]; v == v && !j.strays[i] {
@@ -66,8 +68,8 @@ func (j *judge) values(k int) (values []spot) {
 	return values
 }
 
-// repeats counts rows that equal an earlier row. If the columns have numbers that hardly ever repeat by chance, these
-// rows were entered twice.
+// repeats counts rows that equal an earlier row.
+// If the columns have numbers that hardly ever repeat by chance, these rows were entered twice.
 func (j *judge) repeats() []Advice {
 	n := 0
 	first := 0
@@ -95,9 +97,10 @@ func stands(v float64) bool {
 		9999.9, 1e20, 1<<15 - 1, 1 << 15, 1<<31 - 1, 1 << 31}, math.Abs(v))
 }
 
-// sentinels finds values that may stand for missing values. Such a value v repeats, and it differs from the other
-// values in one of two ways. Either v is negative and no other value is, or v lies outside their range by more than far
-// times the range's width.
+// sentinels finds values that may stand for missing values.
+// Such a value v repeats, and it differs from the other values in one of two ways.
+// Either v is negative and no other value is, or v lies outside their range by more than far times
+// the range's width.
 func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far float64, write func(float64) string) {
 	f := &j.facts[k]
 	low := math.Inf(1)
@@ -181,8 +184,8 @@ func (j *judge) number(k int, values []spot) {
 var totals = []string{"total", "totals", "subtotal", "subtotals", "grand total", "summe", "gesamt", "gesamtsumme",
 	"insgesamt", "zwischensumme", "totale", "totaal"}
 
-// text looks in a column of text for totals, for dates that stand for a missing date, and for categories that differ
-// only in spelling or have an order.
+// text looks in a column of text for totals, for dates that stand for a missing date, and for
+// categories that differ only in spelling or have an order.
 func (j *judge) text(k int, values []spot) {
 	f := &j.facts[k]
 	all := j.t.Texts(k)

@@ -1,6 +1,6 @@
-// Package inspect tells people about a table: what its columns hold ([Describe]), which rows seem to be no rows of it
-// ([Strays]), what to know before a fit ([Findings]), and why columns can't be fitted ([Explain]). It changes
-// nothing.
+// Package inspect tells people about a table:
+// what its columns hold ([Describe]), which rows seem to be no rows of it ([Strays]), what to know
+// before a fit ([Findings]), and why columns can't be fitted ([Explain]). It changes nothing.
 //
 // This program prints what each column of a CSV text holds:
 //
@@ -45,8 +45,8 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 )
 
-// Findings returns what a person should know about the data before a fit. u holds the units of its rows. No finding
-// is an error.
+// Findings returns what a person should know about the data before a fit.
+// u holds the units of its rows. No finding is an error.
 func Findings(d *dataset.Data, u *dataset.Units) (found finding.List, err error) {
 	columns, err := d.Moments(d.All())
 	if err != nil {
@@ -150,8 +150,9 @@ func alike(texts []string, used func(text string) bool) (names []string) {
 	return names
 }
 
-// Remarks returns what to know about the table as a whole: rows that seem to be no rows of it, a header that seems to
-// be a row or is missing, and facts about cells that Describe doesn't give with a column.
+// Remarks returns what to know about the table as a whole:
+// rows that seem to be no rows of it, a header that seems to be a row or is missing, and facts
+// about cells that Describe doesn't give with a column.
 func Remarks(t *dataset.Table, facts []ColumnFacts) (found finding.List) {
 	if t.Reading().Header != "" { // the user has said whether there is a header
 	} else if t.Found.Headless {
@@ -162,8 +163,8 @@ func Remarks(t *dataset.Table, facts []ColumnFacts) (found finding.List) {
 	return slices.Concat(found, Strays(t), asRead(t))
 }
 
-// rowAsHeader says whether the column names look like the columns' cells: numbers in their range, and texts that
-// occur there.
+// rowAsHeader says whether the column names look like the columns' cells:
+// numbers in their range, and texts that occur there.
 func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 	numbers := 0
 	reading := t.Reading()
@@ -179,8 +180,9 @@ func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 	return numbers > 0
 }
 
-// asRead reports facts about cells as they were read: columns in which only some times name their zone, numbers in
-// several units (read without conversion), and values of half a limit of detection.
+// asRead reports facts about cells as they were read:
+// columns in which only some times name their zone, numbers in several units (read without
+// conversion), and values of half a limit of detection.
 func asRead(t *dataset.Table) (found finding.List) {
 	if t.Found.Zones != nil {
 		found.Add(finding.SomeZones, t.Found.Zones)

@@ -10,7 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// strays are rows of a file that seem to be no rows of the table: a repeated header, totals or remarks at the end.
+// strays are rows of a file that seem to be no rows of the table:
+// a repeated header, totals or remarks at the end.
 type strays struct {
 	rows  []int
 	found finding.Finding
@@ -64,7 +65,8 @@ func strayRows(t *dataset.Table) map[int]bool {
 	return rows
 }
 
-// Strays reports which rows seem to be no rows of the table: a repeated header, totals or remarks at the end.
+// Strays reports which rows seem to be no rows of the table:
+// a repeated header, totals or remarks at the end.
 func Strays(t *dataset.Table) finding.List {
 	return lists.Of(straysOf(t), func(s strays) finding.Finding { return s.found })
 }
@@ -74,9 +76,9 @@ var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", 
 	"somme", "totale", "totaal", "suma", "mean", "average", "avg",
 	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand", "count", "anzahl"}
 
-// footer returns why a row near the end seems to be no row of the table, or nil. Such a row has a text that begins with
-// # or with a word such as "total", has a text where the rows above have numbers or dates, or holds the sums of the
-// numbers above it.
+// footer returns why a row near the end seems to be no row of the table, or nil.
+// Such a row has a text that begins with # or with a word such as "total", has a text where the
+// rows above have numbers or dates, or holds the sums of the numbers above it.
 func footer(t *dataset.Table, row int) *finding.Finding {
 	reading := t.Reading()
 	found := func(kind finding.Kind, about ...any) *finding.Finding {
@@ -113,7 +115,8 @@ func alone(t *dataset.Table, row, j int) bool {
 	return lists.Where(row, func(i int) bool { return t.Values[i*len(t.Names)+j] == v }) == nil
 }
 
-// others says whether all cells of column j above a row are numbers, or begin with digits as dates do.
+// others says whether all cells of column j above a row are numbers, or begin with digits as dates
+// do.
 func others(t *dataset.Table, row, j int) bool {
 	cells := 0
 	for i := range row {
@@ -129,7 +132,8 @@ func others(t *dataset.Table, row, j int) bool {
 	return cells >= 10
 }
 
-// sums says whether most numbers of a row are sums of the numbers above, and no number occurs above in its column.
+// sums says whether most numbers of a row are sums of the numbers above, and no number occurs above
+// in its column.
 func sums(t *dataset.Table, row int) bool {
 	const few, rounded = 10, 1e-3
 	if row < few {

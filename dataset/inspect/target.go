@@ -28,11 +28,12 @@ func count(values []spot, such func(v float64) bool) (rows, first int) {
 
 func broken(v float64) bool { return v != math.Trunc(v) }
 
-// ofTarget says whether a target has two values, holds counts, is skewed, or has many values at an end of its range. It
-// informs people, and krigo chooses nothing by it.
+// ofTarget says whether a target has two values, holds counts, is skewed, or has many values at an
+// end of its range. It informs people, and krigo chooses nothing by it.
 func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found finding.List) {
 	const few = 20
-	if len(y) < few || f.Low >= f.High || len(f.Advice) > 0 { // a column with advice doesn't have its final values yet
+	// a column with advice doesn't have its final values yet
+	if len(y) < few || f.Low >= f.High || len(f.Advice) > 0 {
 		return nil
 	}
 	add := func(kind finding.Kind, such func(v float64) bool, about ...any) {

@@ -16,17 +16,19 @@ import (
 // magic begins and ends every Parquet file.
 const magic = "PAR1"
 
-// contents is an open file. The decoder would take as much memory as a file promises to need, so it never sees the file
-// itself. It sees pages that were checked against the file and unpacked (pages), with the footer of a file of such
-// pages.
+// contents is an open file. The decoder would take as much memory as a file promises to need, so it
+// never sees the file itself. It sees pages that were checked against the file and unpacked
+// (pages), with the footer of a file of such pages.
 type contents struct {
 	*parquet.File
-	file   io.ReaderAt
-	size   int64
-	chunks [][]format.ColumnMetaData // for each group of rows: places and compression of its columns
+	file io.ReaderAt
+	size int64
+	// for each group of rows: places and compression of its columns
+	chunks [][]format.ColumnMetaData
 }
 
-// The decoder sees a column's pages from pagesFrom on, after the first bytes of a file. pagesTo is beyond any end.
+// The decoder sees a column's pages from pagesFrom on, after the first bytes of a file.
+// pagesTo is beyond any end.
 const pagesFrom, pagesTo = int64(len(magic)), 1 << 60
 
 // open reads the footer of a file of size bytes.
@@ -46,7 +48,8 @@ func open(f io.ReaderAt, size int64, source string) (*contents, error) {
 	if length > size-int64(before+after) {
 		return nil, errors.New("its footer is longer than it is")
 	}
-	// A structure takes at most 560 bytes for its fields, together with what the decoder makes of the structure.
+	// A structure takes at most 560 bytes for its fields, together with what the decoder makes of
+	// the structure.
 	const each, times = 1000, 4
 	what := source + ": its footer"
 	if err := memory.Afford(what, times*float64(length)); err != nil {

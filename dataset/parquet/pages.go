@@ -19,11 +19,12 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// plainDictionary is the encoding with which old writers mark dictionaries, and also places in a dictionary.
+// plainDictionary is the encoding with which old writers mark dictionaries, and also places in a
+// dictionary.
 const plainDictionary format.Encoding = 2
 
-// pages gives the decoder the pages of a column in a group of rows, one after the other. The pages are unpacked, and
-// they hold no more values than there are rows.
+// pages gives the decoder the pages of a column in a group of rows, one after the other.
+// The pages are unpacked, and they hold no more values than there are rows.
 type pages struct {
 	what     string // names the column in errors
 	file     io.ReaderAt
@@ -38,7 +39,8 @@ type pages struct {
 	err  error
 }
 
-// pagesOf returns the pages of column j in a group of rows. The parameter rows is the group's number of rows.
+// pagesOf returns the pages of column j in a group of rows.
+// The parameter rows is the group's number of rows.
 func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pages, error) {
 	of := c.chunks[group][j]
 	p := &pages{what: what, file: c.file, at: of.DataPageOffset, codec: of.Codec, kind: of.Type, optional: optional,
@@ -88,7 +90,8 @@ func (p *pages) next() ([]byte, error) {
 		header.UncompressedPageSize < 0 {
 		return nil, fmt.Errorf("a page of %d bytes, where there are %d", header.CompressedPageSize, p.end-p.at)
 	}
-	// A page is in memory several times: packed, unpacked, unpacked with its header, and twice in the decoder.
+	// A page is in memory several times: packed, unpacked, unpacked with its header, and twice in
+	// the decoder.
 	const times = 5
 	if err := memory.Afford(p.what+": a page", times*float64(header.UncompressedPageSize)+
 		float64(header.CompressedPageSize)); err != nil {
@@ -246,7 +249,8 @@ func (p *pages) fits(encoding format.Encoding, data []byte, n int) error {
 	return fmt.Errorf("values in the encoding %v", encoding)
 }
 
-// runs goes through runs of equal values and runs of packed values of some bits each. There should be n values.
+// runs goes through runs of equal values and runs of packed values of some bits each.
+// There should be n values.
 func runs(data []byte, width, n int) error {
 	const spare = 512 // packed runs hold multiples of 8 values, for some writers of 504
 	for most := uint64(n + spare); len(data) > 0; {
@@ -278,8 +282,8 @@ func runs(data []byte, width, n int) error {
 	return nil
 }
 
-// delta is the header of whole numbers that are encoded by their differences: in blocks, each made of miniature
-// blocks.
+// delta is the header of whole numbers that are encoded by their differences:
+// in blocks, each made of miniature blocks.
 type delta struct {
 	block, minis, values uint64
 	first                int64
@@ -366,7 +370,8 @@ func unpack(codec format.CompressionCodec, data []byte, size int) (out []byte, e
 	if codec == format.Uncompressed {
 		return data, nil
 	}
-	// The largest number of bytes to which one compressed byte can unpack. Codecs that aren't listed have no limit.
+	// The largest number of bytes to which one compressed byte can unpack.
+	// Codecs that aren't listed have no limit.
 	if most, known := map[format.CompressionCodec]int{format.Snappy: 32, format.Lz4Raw: 256,
 		format.Gzip: 1032}[codec]; known && size > most*len(data) {
 		return nil, fmt.Errorf("%d bytes can't be had from %d by %v", size, len(data), codec)

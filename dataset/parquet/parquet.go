@@ -30,7 +30,8 @@
 //		// 100 [x y]
 //	}
 //
-// Package parquet stands apart from package dataset because a reader of Parquet needs about eighty other packages.
+// Package parquet stands apart from package dataset because a reader of Parquet needs about eighty
+// other packages.
 package parquet
 
 import (
@@ -57,7 +58,8 @@ func init() {
 	files.Register(files.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, Read: read, Write: Write})
 }
 
-// read reads a table from an open Parquet file. Its columns must be flat and hold numbers, booleans or text.
+// read reads a table from an open Parquet file.
+// Its columns must be flat and hold numbers, booleans or text.
 func read(f *os.File, t *dataset.Table) (err error) {
 	source := t.Source
 	info, err := f.Stat()
@@ -163,7 +165,8 @@ func columnOf(c *parquet.Column) (of column, err error) {
 	return of, nil
 }
 
-// promised checks what the footer of a file of size bytes says about its rows, before they are read.
+// promised checks what the footer of a file of size bytes says about its rows, before they are
+// read.
 func promised(file *parquet.File, size int64) error {
 	rows := file.NumRows()
 	left := rows // rows that no earlier group has
@@ -174,7 +177,8 @@ func promised(file *parquet.File, size int64) error {
 		}
 		left -= n
 	}
-	// A run of equal values takes a few bytes, however long it is. But no real data consist only of such runs.
+	// A run of equal values takes a few bytes, however long it is.
+	// But no real data consist only of such runs.
 	const always, perByte = 1 << 20, 1 << 13
 	return faults.First(
 		faults.If(left != 0,
@@ -189,7 +193,8 @@ func promised(file *parquet.File, size int64) error {
 // atOnce is the number of values read at a time.
 const atOnce = 4096
 
-// read reads column j of the rows first to first+n−1. The table grows with what is read, not with what n promises.
+// read reads column j of the rows first to first+n−1.
+// The table grows with what is read, not with what n promises.
 func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) error {
 	defer pages.Close()
 	values := make([]parquet.Value, atOnce)
@@ -238,8 +243,8 @@ func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) err
 	}
 }
 
-// dates returns a function that writes whole numbers of a type as dates. Dates are text in a table, and the reading
-// says that they are dates.
+// dates returns a function that writes whole numbers of a type as dates.
+// Dates are text in a table, and the reading says that they are dates.
 func dates(of any) func(int64) string {
 	unit := 24 * time.Hour
 	if stamp, isStamp := of.(*format.TimestampType); isStamp {

@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// Footers and page headers are structures in Thrift's compact protocol, whose lists give their length before their
-// elements. walk goes through a structure without keeping anything. So a structure is known to hold what it promises
-// before a decoder takes memory for it.
+// Footers and page headers are structures in Thrift's compact protocol, whose lists give their
+// length before their elements. walk goes through a structure without keeping anything.
+// So a structure is known to hold what it promises before a decoder takes memory for it.
 type walk struct {
 	text     []byte
 	at       int
@@ -71,7 +71,8 @@ func (w *walk) structure(depth int) error {
 				return err
 			}
 		}
-		if kind := head & 15; kind != thriftTrue && kind != thriftFalse { // true and false have no further bytes
+		// true and false have no further bytes
+		if kind := head & 15; kind != thriftTrue && kind != thriftFalse {
 			if err := w.value(kind, depth+1); err != nil {
 				return err
 			}

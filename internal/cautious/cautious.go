@@ -23,7 +23,8 @@ func RoundDown(b float64, decimals int) float64 {
 	return math.Floor(b*unit) / unit
 }
 
-// Complement writes 1−p in per cent, rounded down. It writes one decimal, or more if 99.999 % would become 99.9 %.
+// Complement writes 1−p in per cent, rounded down.
+// It writes one decimal, or more if 99.999 % would become 99.9 %.
 func Complement(p float64) string {
 	share := 100 - 100*p
 	for decimals := 1; ; decimals++ {
@@ -38,22 +39,23 @@ func Complement(p float64) string {
 	}
 }
 
-// Width writes the half-width of a band to three digits, rounded up, since no narrower band was guaranteed. It doesn't
-// round up what rounding in float64 may have added to w.
+// Width writes the half-width of a band to three digits, rounded up, since no narrower band was
+// guaranteed. It doesn't round up what rounding in float64 may have added to w.
 func Width(w float64) string { return Up(w, 3) }
 
 // Up does what Width does, with this number of digits.
 func Up(w float64, digits int) string { return toward(1, w*(1-1e-12), w, digits) }
 
-// Least writes a number to three digits, rounded down, for example the size up to which errors are counted.
+// Least writes a number to three digits, rounded down, for example the size up to which errors are
+// counted.
 func Least(w float64) string { return toward(-1, w, w, 3) }
 
-// mostTyped is the largest number of digits that people type. A number with no more digits isn't rounded, since
-// somebody may have asked for it.
+// mostTyped is the largest number of digits that people type.
+// A number with no more digits isn't rounded, since somebody may have asked for it.
 const mostTyped = 6
 
-// toward writes w with this number of digits. It rounds near, which is w but for rounding errors, up if side is 1 and
-// down if side is -1.
+// toward writes w with this number of digits.
+// It rounds near, which is w but for rounding errors, up if side is 1 and down if side is -1.
 func toward(side, near, w float64, digits int) string {
 	typed := strconv.FormatFloat(w, 'g', mostTyped, 64)
 	if same, err := strconv.ParseFloat(typed, 64); err == nil && same == w {
@@ -66,7 +68,8 @@ func toward(side, near, w float64, digits int) string {
 	return Digits(side*math.Ceil(side*near*unit)/unit, digits)
 }
 
-// Number writes a number to four digits as people do: 20,000 and not 2e+04. Huge and tiny numbers have an exponent.
+// Number writes a number to four digits as people do: 20,000 and not 2e+04.
+// Huge and tiny numbers have an exponent.
 func Number(v float64) string { return Digits(v, 4) }
 
 // Digits does what Number does, with this number of digits.
@@ -92,33 +95,38 @@ func Digits(v float64, digits int) string {
 	return sign + text + fraction
 }
 
-// Two kinds of processor may compute different scores and half-widths from the same rows. Honest sparse models differed
-// by up to 2e-7. widthShare is the allowed difference as a share of the number, and widthPart is the allowed difference
-// as a part of the unit.
+// Two kinds of processor may compute different scores and half-widths from the same rows.
+// Honest sparse models differed by up to 2e-7.
+// widthShare is the allowed difference as a share of the number, and widthPart is the allowed
+// difference as a part of the unit.
 const (
 	widthShare = 1e-6
 	widthPart  = 1e-9
 )
 
-// SameWidth says whether a computed score or half-width agrees with the stored number. unit is one standard deviation
-// of the target, or of what else is counted, in the units of these numbers.
+// SameWidth says whether a computed score or half-width agrees with the stored number.
+// unit is one standard deviation of the target, or of what else is counted, in the units of these
+// numbers.
 func SameWidth(computed, stored, unit float64) bool {
 	return math.Abs(computed-stored) <= widthShare*math.Abs(stored)+widthPart*unit
 }
 
-// Widen returns a half-width that is at least as large as any that SameWidth accepts for the stored half-width. It adds
-// twice the difference that SameWidth allows, since the stored half-width may itself have replaced another half-width.
+// Widen returns a half-width that is at least as large as any that SameWidth accepts for the stored
+// half-width. It adds twice the difference that SameWidth allows, since the stored half-width may
+// itself have replaced another half-width.
 // So nobody can cut off targets at an end of an interval by a file that certify accepts.
 func Widen(stored, unit float64) float64 { return stored + 2*(widthShare*stored+widthPart*unit) }
 
 // mostName is the largest number of characters of a name in a sentence.
 const mostName = 60
 
-// Name returns a column's name, or a category, as it stands in a sentence. It cuts a long name. It quotes a name that
-// isn't plain text on one line, or that may pass for a sentence. Names mustn't speak in a certificate's voice.
+// Name returns a column's name, or a category, as it stands in a sentence. It cuts a long name.
+// It quotes a name that isn't plain text on one line, or that may pass for a sentence.
+// Names mustn't speak in a certificate's voice.
 func Name(name string) string {
 	name = spelling.Cut(name, mostName)
-	// Some characters that can't be printed change the direction of the line's text, or end the line.
+	// Some characters that can't be printed change the direction of the line's text, or end the
+	// line.
 	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) && c != '\u00a0' && c != '\u202f' }) ||
 		strings.Contains(name, ". ") || strings.Contains(name, ": ") {
 		return strconv.Quote(name)

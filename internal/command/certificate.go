@@ -28,8 +28,8 @@ func paragraphs(texts ...string) string {
 // promises matches the lines of a promise behind its first.
 var promises = regexp.MustCompile(`^(  |With \d|With the same confidence|No width is guaranteed|Nothing is guaranteed)`)
 
-// parted cuts a certificate's sentence behind its promise. The promise is the first line, with the table and the further
-// promises that follow it at once.
+// parted cuts a certificate's sentence behind its promise.
+// The promise is the first line, with the table and the further promises that follow it at once.
 func parted(sentence string) (promise, rest string) {
 	lines := strings.Split(sentence, "\n")
 	end := 1
@@ -39,8 +39,8 @@ func parted(sentence string) (promise, rest string) {
 	return strings.Join(lines[:end], "\n"), strings.Join(lines[end:], "\n")
 }
 
-// printCertificate prints a certificate in words: what it promises about predictions, then context, then its figures
-// and conditions.
+// printCertificate prints a certificate in words:
+// what it promises about predictions, then context, then its figures and conditions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate, context string) {
 	fmt.Fprintln(w, paragraphs(m.Sentence(c), context)+"\n")
 	which := "certified"

@@ -315,7 +315,8 @@ func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification)
 	printClaims(w, "Taken on the fitter's word", r.OnWord)
 }
 
-// printClaims lists claims of the model file under a head, each with how it was checked or why it wasn't.
+// printClaims lists claims of the model file under a head, each with how it was checked or why it
+// wasn't.
 func printClaims(w io.Writer, head string, claims []model.Claim) {
 	if len(claims) > 0 {
 		fmt.Fprintln(w, head)

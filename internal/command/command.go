@@ -1,5 +1,7 @@
-// Package command is the command line of krigo. Each subcommand has a file, and the logic is in other packages. Package
-// main only calls it, so that other programs, such as the campaigns, can run commands in their own process.
+// Package command is the command line of krigo.
+// Each subcommand has a file, and the logic is in other packages.
+// Package main only calls it, so that other programs, such as the campaigns, can run commands in
+// their own process.
 package command
 
 import (
@@ -29,11 +31,13 @@ const (
 	exitAlarm  = 3
 )
 
-// Run runs one command and returns its exit status. args follow the program's name. Run ends early when ctx does.
+// Run runs one command and returns its exit status. args follow the program's name.
+// Run ends early when ctx does.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		// only for completion: cobra never forgets these functions, and a process may run many commands
+		// only for completion: cobra never forgets these functions, and a process may run many
+		// commands
 		for _, cmd := range root.Commands() {
 			complete(cmd)
 		}
@@ -56,7 +60,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+
 		strings.Join(lists.Of(strings.Split(words, "\n"), spelling.Escaped), "\n"))
 	var usage *krigo.UsageError
-	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for this error
+	// cobra has no type for this error
+	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
 		return exitUsage
 	}
 	var alarm *alarmed

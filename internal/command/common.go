@@ -27,8 +27,8 @@ type common struct {
 	memory  string
 }
 
-// limitMemory sets the limit of --memory. It also makes Go's garbage collector work harder before the process takes
-// twice as much.
+// limitMemory sets the limit of --memory. It also makes Go's garbage collector work harder before
+// the process takes twice as much.
 func (c *common) limitMemory(cmd *cobra.Command) (err error) {
 	var bytes int64
 	if cmd.Flags().Changed("memory") {
@@ -52,18 +52,21 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
-	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -target has the name "target" here
+	// -target has the name "target" here
+	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
 	return spelling.DidYouMean(name, flags)
 }
 
-// wrongValue words pflag's error about the text after a flag: it names the flag and says what the flag takes.
+// wrongValue words pflag's error about the text after a flag:
+// it names the flag and says what the flag takes.
 func wrongValue(err error) error {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return err
 	}
 	flag := wrong.GetFlag()
-	if rest, ours := strings.CutPrefix(wrong.Unwrap().Error(), flag.Name+" "); ours { // a setting has its own words
+	// a setting has its own words
+	if rest, ours := strings.CutPrefix(wrong.Unwrap().Error(), flag.Name+" "); ours {
 		return fmt.Errorf("--%s %s", flag.Name, rest)
 	}
 	want := map[string]string{"bool": "true or false", "float64": "a number", "int": "a whole number",

@@ -92,7 +92,8 @@ pay for.`,
 	return cmd
 }
 
-// comparable checks the flags that only compare has, and returns the widths of --epsilon. f keeps the first width.
+// comparable checks the flags that only compare has, and returns the widths of --epsilon.
+// f keeps the first width.
 func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error) {
 	for _, flag := range []string{"objective", "promise"} {
 		if cmd.Flags().Changed(flag) {
@@ -153,7 +154,8 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 			}
 			lines = append(lines, line)
 		}
-		wide := slices.Repeat([]int{16}, len(lines[0])) // most numbers fit in 16 columns, so that tables look alike
+		// most numbers fit in 16 columns, so that tables look alike
+		wide := slices.Repeat([]int{16}, len(lines[0]))
 		wide[0], wide[1] = 10, 5
 		for _, line := range lines {
 			for k, text := range line {

@@ -64,8 +64,8 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 	return table, o, err
 }
 
-// chosen returns the options that the flags or their declaration make, and a function that completes the options once
-// the table is read.
+// chosen returns the options that the flags or their declaration make, and a function that
+// completes the options once the table is read.
 func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *dataset.Table) error, err error) {
 	if f.declared != "" {
 		o, err = f.readDeclared()
@@ -178,7 +178,8 @@ func (f *fitFlags) promised(o *krigo.Options) (err error) {
 	return f.spelt("posterior")
 }
 
-// spelt refuses a word that a flag doesn't take, if no option checks the word. An empty flag has its default.
+// spelt refuses a word that a flag doesn't take, if no option checks the word.
+// An empty flag has its default.
 func (f *fitFlags) spelt(name string) error {
 	v := f.flags.Lookup(name).Value.(bound)
 	if v.String() == "" {
@@ -347,10 +348,12 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 	return t.train(begin, f)
 }
 
-// mayWrite refuses to overwrite a file that isn't a model. sibling says that --deliver all writes a second file.
+// mayWrite refuses to overwrite a file that isn't a model.
+// sibling says that --deliver all writes a second file.
 func (f *fitFlags) mayWrite(path, out string, sibling bool) error {
 	outs := []string{out}
-	if sibling { // the user didn't name the sibling's file, so a fit replaces only another sibling there
+	// the user didn't name the sibling's file, so a fit replaces only another sibling there
+	if sibling {
 		path := siblingName(out)
 		outs = append(outs, path)
 		if _, err := os.Stat(path); err == nil {
@@ -467,8 +470,8 @@ func (t *fitting) print(m, all *krigo.Model) error {
 	return nil
 }
 
-// saveSomewhere saves a model. A fit may have taken hours, so if the disk is full, saveSomewhere saves the model in the
-// folder for temporary files, and the error names the file.
+// saveSomewhere saves a model. A fit may have taken hours, so if the disk is full, saveSomewhere
+// saves the model in the folder for temporary files, and the error names the file.
 func saveSomewhere(m interface{ Save(path string) error }, out string) error {
 	err := m.Save(out)
 	if err == nil {
@@ -485,8 +488,10 @@ func saveSomewhere(m interface{ Save(path string) error }, out string) error {
 	return err
 }
 
-// noteRefit adds a finding to m if path holds another certified model of the same targets, or of mostly the same rows.
-// Repeating the same fit doesn't choose between models, so it adds nothing, but it keeps the finding of the old file.
+// noteRefit adds a finding to m if path holds another certified model of the same targets, or of
+// mostly the same rows.
+// Repeating the same fit doesn't choose between models, so it adds nothing, but it keeps the
+// finding of the old file.
 func noteRefit(m *krigo.Model, path string) {
 	all, err := krigo.LoadTargets(path)
 	if err != nil {
@@ -534,8 +539,8 @@ func readParams(path string) (*krigo.Params, error) {
 	return &p, nil
 }
 
-// checkpointer keeps the last state of a fit, and writes the state to a file from time to time. The same fit, given
-// again, continues from that file.
+// checkpointer keeps the last state of a fit, and writes the state to a file from time to time.
+// The same fit, given again, continues from that file.
 type checkpointer struct {
 	path   string
 	state  *krigo.Checkpoint
@@ -567,8 +572,8 @@ func (c *checkpointer) claim(path string) (release func(), err error) {
 	return release, nil
 }
 
-// find reads the checkpoint on the first rank, which wrote it, and passes it to all ranks. A checkpoint may be missing,
-// unless the user named it.
+// find reads the checkpoint on the first rank, which wrote it, and passes it to all ranks.
+// A checkpoint may be missing, unless the user named it.
 func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint, err error) {
 	if r.Rank() == 0 {
 		if !named {
@@ -600,7 +605,8 @@ func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint,
 	}
 	c.found = true
 	c.onDisk.Store(true)
-	if c.fresh { // the fingerprint stays, so that Fit still refuses to replace another fit's checkpoint
+	// the fingerprint stays, so that Fit still refuses to replace another fit's checkpoint
+	if c.fresh {
 		found.Runs = nil
 		found.Curves = nil
 	}
@@ -648,7 +654,8 @@ func (c *checkpointer) words() string {
 	return fmt.Sprintf("interrupted: give the same command again%s, and it goes on from %s", again, c.path)
 }
 
-// interrupted returns err, or if an interruption ended the fit, an error that says how to continue it.
+// interrupted returns err, or if an interruption ended the fit, an error that says how to continue
+// it.
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, krigo.ErrOtherCheckpoint):
@@ -680,17 +687,20 @@ type fitDocument struct {
 	ObservationNoise  float64               `json:"observation_noise"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
-	Population        model.Population      `json:"population"` // which rows the certificate is about
-	FewGroups         *krigo.Few            `json:"few_groups,omitempty"`
-	Context           *model.Context        `json:"context,omitempty"`
-	Conformal         *model.Conformal      `json:"conformal,omitempty"`
-	Parts             *model.Parts          `json:"parts,omitempty"` // only with the additive kernel
-	Test              *model.Test           `json:"test"`
-	Training          model.Training        `json:"training"`
-	Notices           []string              `json:"notices,omitempty"`
-	Findings          []finding.Told        `json:"findings,omitempty"` // the notices as values
-	Model             string                `json:"model"`
-	Delivered         *fitDocument          `json:"delivered,omitempty"` // with --deliver all: the sibling
+	// which rows the certificate is about
+	Population model.Population `json:"population"`
+	FewGroups  *krigo.Few       `json:"few_groups,omitempty"`
+	Context    *model.Context   `json:"context,omitempty"`
+	Conformal  *model.Conformal `json:"conformal,omitempty"`
+	// only with the additive kernel
+	Parts    *model.Parts   `json:"parts,omitempty"`
+	Test     *model.Test    `json:"test"`
+	Training model.Training `json:"training"`
+	Notices  []string       `json:"notices,omitempty"`
+	Findings []finding.Told `json:"findings,omitempty"` // the notices as values
+	Model    string         `json:"model"`
+	// with --deliver all: the sibling
+	Delivered *fitDocument `json:"delivered,omitempty"`
 }
 
 func fitJSON(m *krigo.Model, path string) fitDocument {

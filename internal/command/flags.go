@@ -16,8 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// cliFlag describes a flag. krigo makes help, man pages, completions and docs/reference/settings.md from these
-// descriptions.
+// cliFlag describes a flag. krigo makes help, man pages, completions and docs/reference/settings.md
+// from these descriptions.
 type cliFlag struct {
 	name  string
 	value string // the placeholder of its value, such as COL in --target COL; empty for a switch
@@ -36,7 +36,8 @@ type cliFlag struct {
 	of       string // the commands that have this flag; empty: all commands of the table
 }
 
-// groups are the headings of flags, in the order in which help shows them. Commands with few flags use the group "".
+// groups are the headings of flags, in the order in which help shows them.
+// Commands with few flags use the group "".
 var groups = []string{"", "Data", "Kernel", "Method", "Prior", "Promise", "Run"}
 
 // inGroup puts flags into a group.
@@ -93,7 +94,8 @@ func (f cliFlag) bind(flags *pflag.FlagSet) {
 		panic(fmt.Sprintf("--%s sets a %T", f.name, f.to))
 	}
 	p := flags.Lookup(f.name)
-	if _, isList := f.to.(*[]string); f.def != "" && !isList { // setting a list again would append to it
+	// setting a list again would append to it
+	if _, isList := f.to.(*[]string); f.def != "" && !isList {
 		if !f.late {
 			if err := p.Value.Set(f.def); err != nil {
 				panic(fmt.Sprintf("--%s: %v", f.name, err))
@@ -136,7 +138,8 @@ func (f cliFlag) text() string {
 // flagsOf returns a command's flags under a heading, without hidden flags.
 func flagsOf(cmd *cobra.Command, group string) (all []cliFlag) {
 	see := func(p *pflag.Flag) {
-		f := cliFlag{name: p.Name, help: p.Usage, group: "Run"} // a flag that cobra adds, such as --help
+		// a flag that cobra adds, such as --help
+		f := cliFlag{name: p.Name, help: p.Usage, group: "Run"}
 		if b, ok := p.Value.(bound); ok {
 			f = b.cliFlag
 		}
@@ -149,13 +152,15 @@ func flagsOf(cmd *cobra.Command, group string) (all []cliFlag) {
 	return all
 }
 
-// most is the largest number of flags that help shows unasked. If a command has more, help shows the everyday flags.
+// most is the largest number of flags that help shows unasked.
+// If a command has more, help shows the everyday flags.
 const most = 20
 
 // everyday asks for the flags that are marked as everyday.
 const everyday = "everyday"
 
-// shown returns a command's flags under each of the groups. asked is "all", everyday or the name of a group.
+// shown returns a command's flags under each of the groups.
+// asked is "all", everyday or the name of a group.
 func shown(cmd *cobra.Command, asked string) [][]cliFlag {
 	flags := make([][]cliFlag, len(groups))
 	for i, group := range groups {
@@ -168,8 +173,9 @@ func shown(cmd *cobra.Command, asked string) [][]cliFlag {
 	return flags
 }
 
-// help prints what a command does, how it is called, its flags, and then a longer explanation. The word after --help is
-// all, for all flags, or names a group, whose flags help then prints alone.
+// help prints what a command does, how it is called, its flags, and then a longer explanation.
+// The word after --help is all, for all flags, or names a group, whose flags help then prints
+// alone.
 func help(cmd *cobra.Command, args []string) {
 	fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, args, columns(cmd.OutOrStdout())))
 }
@@ -208,8 +214,8 @@ func usage(cmd *cobra.Command) error {
 	return err
 }
 
-// describe writes how a command is called, and the flags that are asked for. By default it writes all flags, or the
-// everyday flags if the command has too many.
+// describe writes how a command is called, and the flags that are asked for.
+// By default it writes all flags, or the everyday flags if the command has too many.
 func describe(b *strings.Builder, cmd *cobra.Command, asked string, wide int) {
 	fmt.Fprintln(b, "Usage:")
 	if cmd.Runnable() {
@@ -291,8 +297,8 @@ func (f cliFlag) print(b *strings.Builder, wide int) {
 	fmt.Fprintln(b, behind(fmt.Sprintf("%-*s", helpFrom, name), f.text(), wide, 0))
 }
 
-// describeOptions prepares the man pages of root and its subcommands: the description of each gets a chapter with its
-// flags in groups, instead of cobra's own list.
+// describeOptions prepares the man pages of root and its subcommands:
+// the description of each gets a chapter with its flags in groups, instead of cobra's own list.
 func describeOptions(root *cobra.Command) {
 	var all []*cobra.Command
 	var walk func(cmd *cobra.Command)
@@ -362,7 +368,8 @@ func complete(cmd *cobra.Command) {
 	})
 }
 
-// startingWith returns the names that begin with what was typed. If list is set, it completes the last name of a list.
+// startingWith returns the names that begin with what was typed.
+// If list is set, it completes the last name of a list.
 func startingWith(typed string, names []string, list bool) (all []string) {
 	before := ""
 	if list {

@@ -37,8 +37,9 @@ func checkInput(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// readTable reads a table from a file, or as CSV from standard input. Each rank of r gets its part of the file. r is
-// nil for a command that runs on one rank. of says how cells are written.
+// readTable reads a table from a file, or as CSV from standard input.
+// Each rank of r gets its part of the file. r is nil for a command that runs on one rank.
+// of says how cells are written.
 func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*dataset.Table, error) {
 	switch {
 	case path == standardInput:
@@ -49,7 +50,8 @@ func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*d
 	return files.ReadPart(path, r, of)
 }
 
-// interruptible reads until its context ends. Without it, a command would wait for a silent terminal or pipe.
+// interruptible reads until its context ends.
+// Without it, a command would wait for a silent terminal or pipe.
 type interruptible struct {
 	ctx context.Context
 	in  io.Reader
@@ -71,7 +73,8 @@ func (r interruptible) Read(p []byte) (int, error) {
 	}
 }
 
-// columnNames returns the names of a table's columns for completion, or nil if reading them would take long.
+// columnNames returns the names of a table's columns for completion, or nil if reading them would
+// take long.
 func columnNames(path string) []string {
 	const atOnce = 1 << 20 // bytes
 	info, err := os.Stat(path)

@@ -26,14 +26,17 @@ import (
 
 // inspectDocument is what inspect --json prints.
 type inspectDocument struct {
-	Rows    int      `json:"rows"`
-	Dropped int      `json:"dropped,omitempty"` // number of rows left out because they repeat another row
+	Rows int `json:"rows"`
+	// number of rows left out because they repeat another row
+	Dropped int      `json:"dropped,omitempty"`
 	Remarks []string `json:"remarks,omitempty"` // remarks on the table as a whole
 	// Findings are the remarks as values.
 	Findings []finding.Told        `json:"findings,omitempty"`
 	Columns  []inspect.ColumnFacts `json:"columns"`
-	First    []string              `json:"first,omitempty"` // what the user has to settle before the command runs
-	// Ties are what ties rows together, from a quick fit of prior rows. Untied says why inspect didn't look for ties.
+	// what the user has to settle before the command runs
+	First []string `json:"first,omitempty"`
+	// Ties are what ties rows together, from a quick fit of prior rows.
+	// Untied says why inspect didn't look for ties.
 	Ties    []model.Tie `json:"ties,omitempty"`
 	Untied  string      `json:"ties_reason,omitempty"`
 	Command string      `json:"command"` // the fit command
@@ -161,8 +164,9 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 	return err
 }
 
-// grouping returns the tie that costs a new unit most, and the value of --group for this tie. If two ties cost the same
-// whole number of rows in 100, it prefers the tie with the more similar errors.
+// grouping returns the tie that costs a new unit most, and the value of --group for this tie.
+// If two ties cost the same whole number of rows in 100, it prefers the tie with the more similar
+// errors.
 func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	for _, t := range d.Ties {
 		by := t.Group()
@@ -175,7 +179,8 @@ func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	return tie, group
 }
 
-// inspected returns the command that fits a table, with the flags of this inspection and of its advice.
+// inspected returns the command that fits a table, with the flags of this inspection and of its
+// advice.
 func inspected(flags *pflag.FlagSet, path, target string, targets []string, facts []inspect.ColumnFacts,
 	rows []inspect.Advice) string {
 	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
@@ -271,7 +276,8 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 	return err
 }
 
-// suggestion returns a command line: words, and the flags that the columns' advice adds. missing adds --missing mean.
+// suggestion returns a command line: words, and the flags that the columns' advice adds.
+// missing adds --missing mean.
 func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) string {
 	var flags []string // flags in the order in which advice first names them
 	values := map[string][]string{}
@@ -308,7 +314,8 @@ func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) str
 	return b.String()
 }
 
-// advisable takes from an error about columns the advice that names a flag which the command doesn't have.
+// advisable takes from an error about columns the advice that names a flag which the command
+// doesn't have.
 func advisable(cmd *cobra.Command, err error) {
 	var columns *inspect.ColumnsError
 	if errors.As(err, &columns) {
@@ -318,7 +325,8 @@ func advisable(cmd *cobra.Command, err error) {
 	}
 }
 
-// suggest returns what to add to an error about columns: the given command line with the flags that help.
+// suggest returns what to add to an error about columns:
+// the given command line with the flags that help.
 func suggest(err error, args []string) string {
 	var columns *inspect.ColumnsError
 	if !errors.As(err, &columns) || len(args) == 0 || !slices.Contains([]string{"fit", "declare", "compare", "evaluate"},
@@ -328,7 +336,8 @@ func suggest(err error, args []string) string {
 	if len(columns.Columns) == 0 && len(columns.Gaps) == 0 {
 		return ""
 	}
-	if end := slices.Index(args, "--"); end >= 0 { // the suggestion appends flags, and arguments after -- aren't flags
+	// the suggestion appends flags, and arguments after -- aren't flags
+	if end := slices.Index(args, "--"); end >= 0 {
 		args = slices.Clone(args)
 		for i := end + 1; i < len(args); i++ {
 			args[i] = noFlag(args[i])

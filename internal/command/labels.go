@@ -41,7 +41,8 @@ func openClaimed(ctx context.Context, path string) (*claimed, error) {
 	return &claimed{watch.ClaimOf(m), m.Reading.Every(), m.Labelled}, nil
 }
 
-// openLabels reads a certificate of labels, which bounds wrong labels among all rows and among rows of each class.
+// openLabels reads a certificate of labels, which bounds wrong labels among all rows and among rows
+// of each class.
 func openLabels(ctx context.Context, path string) (*claimed, error) {
 	p, sum, err := krigo.LoadLabels(path)
 	if err != nil {

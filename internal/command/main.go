@@ -12,8 +12,9 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Main calls Run for a process. The first SIGINT or SIGTERM asks the command to end. If the command is in the middle of
-// a step, such as a factorization, Main ends the process after a moment. A second signal ends the process at once.
+// Main calls Run for a process. The first SIGINT or SIGTERM asks the command to end.
+// If the command is in the middle of a step, such as a factorization, Main ends the process after a
+// moment. A second signal ends the process at once.
 // Files are whole at any time.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
 	signals := make(chan os.Signal, 1)

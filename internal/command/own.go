@@ -18,11 +18,13 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// own tells whether krigo wrote a file: from the file's first bytes or, for a table, from its columns.
+// own tells whether krigo wrote a file: from the file's first bytes or, for a table, from its
+// columns.
 type own struct {
-	what    string // what the file is, for messages: "a model of krigo"
-	begin   *regexp.Regexp
-	columns *regexp.Regexp // matches the columns' names, each after a line break; nil: the file holds no table
+	what  string // what the file is, for messages: "a model of krigo"
+	begin *regexp.Regexp
+	// matches the columns' names, each after a line break; nil: the file holds no table
+	columns *regexp.Regexp
 }
 
 var (
@@ -38,8 +40,8 @@ var (
 
 func begins(what, expression string) own { return own{what, regexp.MustCompile(expression), nil} }
 
-// ownPredictions recognises tables of predictions, which stand behind the kept columns. A table with other columns may
-// belong to a person who joined predictions to a table.
+// ownPredictions recognises tables of predictions, which stand behind the kept columns.
+// A table with other columns may belong to a person who joined predictions to a table.
 func ownPredictions(kept []string) own {
 	begin := "^"
 	for _, name := range kept {
@@ -76,7 +78,8 @@ func (o own) wrote(path string, begin []byte) bool {
 	return o.columns.MatchString("\n" + strings.Join(table.Names, "\n"))
 }
 
-// replaceable refuses an existing file, unless krigo wrote it or it is empty. instead says how to name another file.
+// replaceable refuses an existing file, unless krigo wrote it or it is empty.
+// instead says how to name another file.
 func replaceable(path string, o own, instead string) error {
 	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +88,8 @@ func replaceable(path string, o own, instead string) error {
 	if err == nil {
 		defer f.Close()
 		var info fs.FileInfo
-		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() { // reading a pipe would wait
+		// reading a pipe would wait
+		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
 			err = errors.New("it is no file")
 		}
 	}
@@ -102,8 +106,9 @@ func replaceable(path string, o own, instead string) error {
 	return nil
 }
 
-// writable makes sure, before long work, that out can be written. The folder must exist and take files. out must not be
-// a folder, an input, or a file that another program wrote.
+// writable makes sure, before long work, that out can be written.
+// The folder must exist and take files. out must not be a folder, an input, or a file that another
+// program wrote.
 func writable(out string, o own, inputs ...string) error {
 	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
 		return fmt.Errorf("--out %s: its folder doesn't exist", out)

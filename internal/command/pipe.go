@@ -33,8 +33,8 @@ it. Requests and replies are frames of JSON and numbers, which docs/pipe.md desc
 var besidesOptions = []string{"out", "resume", "fresh-start", "dry-run", "verbose", "test", "help", "json", "quiet",
 	"threads", "memory"}
 
-// option describes a flag to programs that call krigo pipe. The packages for Python and R make their parameters from
-// these options.
+// option describes a flag to programs that call krigo pipe.
+// The packages for Python and R make their parameters from these options.
 type option struct {
 	Name    string   `json:"name"`
 	Group   string   `json:"group,omitempty"`
@@ -142,8 +142,8 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 	return a, err
 }
 
-// whole refuses a text that isn't a flag with its value, since a flag without a value would take the next flag as its
-// value.
+// whole refuses a text that isn't a flag with its value, since a flag without a value would take
+// the next flag as its value.
 func whole(known *pflag.FlagSet, flags []string) error {
 	for _, text := range flags {
 		name, dashed := strings.CutPrefix(text, "--")

@@ -26,16 +26,22 @@ import (
 
 // predictDocument is what predict --json prints.
 type predictDocument struct {
-	Target      string                      `json:"target"`
-	Classes     []string                    `json:"classes,omitempty"`
-	Solver      string                      `json:"solver,omitempty"` // absent if the posterior is factored
-	Predictions []model.Prediction          `json:"predictions"`
-	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // intervals that --intervals asks for, by kind
-	Sets        [][]string                  `json:"sets,omitempty"`      // the same for classes, row by row
-	Samples     [][]float64                 `json:"samples,omitempty"`   // the draws of --samples, row by row
-	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
-	Explanation *model.Explanation          `json:"explanation,omitempty"`
-	Chances     []model.Chance              `json:"chances,omitempty"` // of the levels of an ordinal target
+	Target  string   `json:"target"`
+	Classes []string `json:"classes,omitempty"`
+	// absent if the posterior is factored
+	Solver      string             `json:"solver,omitempty"`
+	Predictions []model.Prediction `json:"predictions"`
+	// intervals that --intervals asks for, by kind
+	Intervals map[string][]krigo.Interval `json:"intervals,omitempty"`
+	// the same for classes, row by row
+	Sets [][]string `json:"sets,omitempty"`
+	// the draws of --samples, row by row
+	Samples [][]float64 `json:"samples,omitempty"`
+	// columns of the data, as text, row by row
+	Kept        map[string][]string `json:"kept,omitempty"`
+	Explanation *model.Explanation  `json:"explanation,omitempty"`
+	// of the levels of an ordinal target
+	Chances []model.Chance `json:"chances,omitempty"`
 }
 
 // predictFlags are the flags of predict.
@@ -163,7 +169,8 @@ func (f *predictFlags) tell(cmd *cobra.Command, c *common, found []string) {
 	}
 }
 
-// document returns what a model says about the rows of a table, and what a person should know about it.
+// document returns what a model says about the rows of a table, and what a person should know about
+// it.
 func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 	table *dataset.Table) (d predictDocument, found finding.List, err error) {
 	if by := m.Posterior.Local(); by != "" && !c.quiet {
@@ -290,8 +297,8 @@ func compressed(w io.Writer, ending string) (io.WriteCloser, error) {
 	return gzip.NewWriter(w), nil
 }
 
-// table returns the names of the columns, and a function that fills a row: predictions, intervals, samples, and the
-// explanation.
+// table returns the names of the columns, and a function that fills a row:
+// predictions, intervals, samples, and the explanation.
 func (d predictDocument) table(kinds []string, samples int) (names []string, fill func(i int, values []float64) error) {
 	names = krigo.PredictionNames()
 	if d.Classes != nil {
@@ -333,8 +340,8 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 	}
 }
 
-// predictTargets predicts the rows of a table with models of several targets. The columns of a target's predictions
-// end in _TARGET.
+// predictTargets predicts the rows of a table with models of several targets.
+// The columns of a target's predictions end in _TARGET.
 func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table,
 	kept *dataset.Kept) error {
 	var names []string
@@ -389,8 +396,8 @@ type classesPredicted struct {
 	Kept map[string][]string `json:"kept,omitempty"`
 }
 
-// predictClasses predicts the rows of a table with models of more than two classes: a label, and a probability of each
-// class.
+// predictClasses predicts the rows of a table with models of more than two classes:
+// a label, and a probability of each class.
 func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table,
 	kept *dataset.Kept) error {
 	if f.samples > 0 || f.explain {

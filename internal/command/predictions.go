@@ -32,7 +32,8 @@ type predictedFlags struct {
 var predictedNames = append([]string{"target", "prediction", "group", "loss", "epsilon-above", "delta", "bound", "out"},
 	labelNames...)
 
-// labelNames are the flags that are for labels alone. measureNames are the flags that are for numbers alone.
+// labelNames are the flags that are for labels alone.
+// measureNames are the flags that are for numbers alone.
 var (
 	labelNames = []string{"classes", "probabilities", "score", "statements", "at-most-wrong", "recall", "positive",
 		"costs", "slice-by"}
@@ -217,7 +218,8 @@ func printLabels(w io.Writer, p *krigo.CertifiedLabels) {
 	}
 }
 
-// printConfusion prints the numbers of certified rows by true class (a line each) and predicted class.
+// printConfusion prints the numbers of certified rows by true class (a line each) and predicted
+// class.
 func printConfusion(w io.Writer, l *pacbayes.Labels) {
 	const most, width = 12, 14
 	if len(l.Classes) > most {

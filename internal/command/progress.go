@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// progress prints how training goes. On a terminal it overwrites one line. Otherwise it prints a line when a run ends,
-// and every few seconds in between.
+// progress prints how training goes. On a terminal it overwrites one line.
+// Otherwise it prints a line when a run ends, and every few seconds in between.
 type progress struct {
 	w        io.Writer
 	terminal bool
@@ -50,8 +50,8 @@ func (p *progress) due() bool {
 	return true
 }
 
-// event prints what training does. It says no time, since nobody knows how many iterations a run takes, and which
-// kernels and predictions follow.
+// event prints what training does. It says no time, since nobody knows how many iterations a run
+// takes, and which kernels and predictions follow.
 func (p *progress) event(e krigo.Event) {
 	if p.w != nil && (e.Stopped != "" || p.due()) {
 		p.print(described(e))
@@ -78,7 +78,8 @@ func described(e krigo.Event) string {
 	return line + spelling.If(e.Stopped != "", ", %s", e.Stopped)
 }
 
-// rows prints how many rows of a table are predicted. It says no time, since writing the predictions may take longer.
+// rows prints how many rows of a table are predicted.
+// It says no time, since writing the predictions may take longer.
 func (p *progress) rows(done, of int) {
 	if p.w == nil {
 		return
@@ -92,7 +93,8 @@ func (p *progress) rows(done, of int) {
 // telling returns a context in which progress prints how many rows of a table are predicted.
 func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
 
-// compared prints that a fit of a comparison is done. It says no time, since other objectives take other times.
+// compared prints that a fit of a comparison is done.
+// It says no time, since other objectives take other times.
 func (p *progress) compared(c krigo.Compared) {
 	if p.w == nil {
 		return

@@ -18,8 +18,8 @@ type interruption struct{ signal os.Signal }
 
 func (i *interruption) Error() string { return "interrupted" }
 
-// interrupted says whether a signal ended ctx, and returns the exit status for that: 128 plus the signal's number, as
-// shells do.
+// interrupted says whether a signal ended ctx, and returns the exit status for that:
+// 128 plus the signal's number, as shells do.
 func interrupted(ctx context.Context) (status int, yes bool) {
 	var i *interruption
 	if !errors.As(context.Cause(ctx), &i) {
@@ -29,8 +29,8 @@ func interrupted(ctx context.Context) (status int, yes bool) {
 	return 128 + int(number), true
 }
 
-// parting holds the last message about a command that doesn't end by itself in time after a signal. The command's
-// context holds the parting.
+// parting holds the last message about a command that doesn't end by itself in time after a signal.
+// The command's context holds the parting.
 type parting struct {
 	mu       sync.Mutex
 	words    func() string
@@ -39,8 +39,8 @@ type parting struct {
 
 type partingKey struct{}
 
-// partWith sets the last words of a command, and how long Main waits if patience isn't 0. The function words must not
-// wait until the current step ends.
+// partWith sets the last words of a command, and how long Main waits if patience isn't 0.
+// The function words must not wait until the current step ends.
 func partWith(ctx context.Context, patience time.Duration, words func() string) {
 	p, _ := ctx.Value(partingKey{}).(*parting)
 	if p == nil { // the command doesn't run in Main

@@ -22,7 +22,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// fitFlags are the flags of fit, evaluate and compare. Each of these commands has most of these flags.
+// fitFlags are the flags of fit, evaluate and compare.
+// Each of these commands has most of these flags.
 type fitFlags struct {
 	options krigo.Options
 
@@ -39,8 +40,8 @@ type fitFlags struct {
 	flags   *pflag.FlagSet
 }
 
-// order has the flags of each group in the order in which help shows them. Other settings of methods follow the group
-// Method.
+// order has the flags of each group in the order in which help shows them.
+// Other settings of methods follow the group Method.
 var order = map[string]string{
 	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows " +
 		"header sheet duplicates group offset exposure censored noise-column scaling target-transform target-estimate " +
@@ -94,7 +95,8 @@ func flagOf(s settings.Setting, to any) cliFlag {
 	return flag
 }
 
-// ofOptions returns a flag for every option with tags. Some get their values from registers, and some need parsing.
+// ofOptions returns a flag for every option with tags.
+// Some get their values from registers, and some need parsing.
 func (f *fitFlags) ofOptions() (all []cliFlag) {
 	o := &f.options
 	for _, of := range []any{&o.Data, &o.Kernel, &o.Prior, &o.Promise, &o.Run} {
@@ -142,7 +144,8 @@ func (f *fitFlags) ofMethods() (all []cliFlag) {
 	return all
 }
 
-// ofTables returns the flags of every command that reads a table: what may differ from file to file of the same source.
+// ofTables returns the flags of every command that reads a table:
+// what may differ from file to file of the same source.
 func ofTables(r *dataset.Reading) []cliFlag {
 	return []cliFlag{
 		{name: "decimal", value: "C", def: ".", to: &r.Decimal, values: []string{".", ","},
@@ -157,7 +160,8 @@ func ofTables(r *dataset.Reading) []cliFlag {
 	}
 }
 
-// tableFlags are the flags of a command that reads tables for a model, which was fitted with a way of reading of its own.
+// tableFlags are the flags of a command that reads tables for a model, which was fitted with a way
+// of reading of its own.
 type tableFlags struct {
 	asked dataset.Reading
 	flags *pflag.FlagSet
@@ -194,8 +198,8 @@ func (f *tableFlags) read(cmd *cobra.Command, c *common, path string, r ranks.Ra
 	return table, err
 }
 
-// own returns the flags that have no tag. These are flags that aren't options, that set several fields, or that differ
-// between commands.
+// own returns the flags that have no tag. These are flags that aren't options, that set several
+// fields, or that differ between commands.
 func (f *fitFlags) own() []cliFlag {
 	o := &f.options
 	return []cliFlag{

@@ -93,7 +93,8 @@ Exit status 3 says that there is an alarm, from these rows or from earlier rows.
 	return cmd
 }
 
-// run rotates the ledger, prints its state, compares it with data, or adds outcomes, as the flags say.
+// run rotates the ledger, prints its state, compares it with data, or adds outcomes, as the flags
+// say.
 func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	of, err := openClaimed(cmd.Context(), args[0])
 	if err != nil {
@@ -278,7 +279,8 @@ func distinct(ledger string, inputs []string) error {
 	return nil
 }
 
-// read observes the rows of a table, or the rows of standard input until it ends or the command is interrupted.
+// read observes the rows of a table, or the rows of standard input until it ends or the command is
+// interrupted.
 func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 	if path == standardInput {
 		err := files.CSV{From: in, Source: "standard input", As: w.of.reading}.Stream(watchRows,

@@ -31,8 +31,9 @@ func (p *printed) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// columns returns the width in columns of text that is written to w. This is the width of the terminal, or the number
-// in COLUMNS, but at least 80 and at most 100. A file or a pipe gets 100, so that programs read the same everywhere.
+// columns returns the width in columns of text that is written to w.
+// This is the width of the terminal, or the number in COLUMNS, but at least 80 and at most 100.
+// A file or a pipe gets 100, so that programs read the same everywhere.
 func columns(w io.Writer) int {
 	if p, ok := w.(*printed); ok {
 		w = p.w
@@ -58,7 +59,8 @@ type wrapping struct {
 
 func folded(w io.Writer) *wrapping { return &wrapping{w: w, wide: columns(w)} }
 
-// Write implements io.Writer. It writes whole lines, and keeps an unfinished line until the line ends.
+// Write implements io.Writer. It writes whole lines, and keeps an unfinished line until the line
+// ends.
 func (p *wrapping) Write(text []byte) (int, error) {
 	p.rest = append(p.rest, text...)
 	for {
@@ -73,7 +75,8 @@ func (p *wrapping) Write(text []byte) (int, error) {
 	}
 }
 
-// label matches what may stand before a line's text: the dash of a list, or a label such as "Notice    ".
+// label matches what may stand before a line's text:
+// the dash of a list, or a label such as "Notice    ".
 var label = regexp.MustCompile(`^ *(- |Intervals |\S+(?: \S+)?  +)?`)
 
 // wrap wraps a line of results. A command stays whole, so that it runs when pasted.
@@ -84,8 +87,8 @@ func wrap(line string, wide int) string {
 	return prose(line, wide)
 }
 
-// prose breaks a line between words, so that it has at most wide columns. Further lines are indented as far as the text
-// of the first. A row of a table stays whole.
+// prose breaks a line between words, so that it has at most wide columns.
+// Further lines are indented as far as the text of the first. A row of a table stays whole.
 func prose(line string, wide int) string {
 	from := label.FindString(line)
 	text := line[len(from):]
@@ -99,8 +102,8 @@ func prose(line string, wide int) string {
 	return behind(from, text, wide, in)
 }
 
-// behind returns the label followed by text, wrapped to wide columns. Further lines are indented more than the text, by
-// the number of columns in.
+// behind returns the label followed by text, wrapped to wide columns.
+// Further lines are indented more than the text, by the number of columns in.
 func behind(label, text string, wide, in int) string {
 	at := utf8.RuneCountInString(label)
 	next := "\n" + strings.Repeat(" ", at+in)
@@ -127,8 +130,9 @@ func behind(label, text string, wide, in int) string {
 	return b.String()
 }
 
-// reflowed wraps prose whose lines are wrapped already. A line continues the line above, unless either is empty, the
-// line has a label, or it is indented less.
+// reflowed wraps prose whose lines are wrapped already.
+// A line continues the line above, unless either is empty, the line has a label, or it is indented
+// less.
 func reflowed(text string, wide int) string {
 	var lines []string
 	indent := func(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

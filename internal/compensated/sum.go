@@ -3,8 +3,9 @@ package compensated
 
 import "math"
 
-// Sum is a running sum and the rounding error that it left behind (Neumaier, 1974). Total + Lost has the error of one
-// rounding. The zero value is an empty sum. encoding/binary can carry a Sum, since its size is fixed.
+// Sum is a running sum and the rounding error that it left behind (Neumaier, 1974).
+// Total + Lost has the error of one rounding. The zero value is an empty sum.
+// encoding/binary can carry a Sum, since its size is fixed.
 type Sum struct{ Total, Lost float64 }
 
 // Add adds one number.

@@ -26,10 +26,12 @@ var names = [Levels]string{"portable", "avx2", "avx512", "neon"}
 
 func (l Level) String() string { return names[l] }
 
-// EnvVar names the environment variable that forces a level, so that one machine can test all levels.
+// EnvVar names the environment variable that forces a level, so that one machine can test all
+// levels.
 const EnvVar = "KRIGO_CPU"
 
-// Available returns the levels that this processor has, slowest first. Every arm64 processor that Go runs on has NEON.
+// Available returns the levels that this processor has, slowest first.
+// Every arm64 processor that Go runs on has NEON.
 func Available() []Level {
 	switch x := cpu.X86; {
 	case runtime.GOARCH == "arm64":
@@ -42,8 +44,8 @@ func Available() []Level {
 	return []Level{Portable}
 }
 
-// Choose returns the level that EnvVar names, or the best one if it is unset. A level that is unknown or that the
-// processor lacks is an error.
+// Choose returns the level that EnvVar names, or the best one if it is unset.
+// A level that is unknown or that the processor lacks is an error.
 func Choose() (Level, error) {
 	want := os.Getenv(EnvVar)
 	available := Available()

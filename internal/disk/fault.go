@@ -10,18 +10,21 @@ import (
 
 // Op is an operation that is about to be done on a file.
 type Op struct {
-	// "open", "create", "stat", "read", "write", "truncate", "chmod", "sync", "rename", "close" or "sync folder"
+	// "open", "create", "stat", "read", "write", "truncate", "chmod", "sync", "rename", "close" or
+	// "sync folder"
 	Name  string
 	Path  string // the file's path, as the caller gave it
 	Bytes int    // number of bytes to read or write
 }
 
-// Fault decides whether an operation fails. A read or write that fails is done for the first `done` bytes.
+// Fault decides whether an operation fails. A read or write that fails is done for the first `done`
+// bytes.
 type Fault func(Op) (done int, err error)
 
 var fault atomic.Pointer[Fault]
 
-// Inject makes file operations fail as on a broken disk, in all goroutines, until end is called. It is for tests.
+// Inject makes file operations fail as on a broken disk, in all goroutines, until end is called.
+// It is for tests.
 func Inject(f Fault) (end func()) {
 	fault.Store(&f)
 	return func() { fault.Store(nil) }

@@ -7,6 +7,6 @@ const (
 	renamesOpen = false
 )
 
-// Lock does nothing here, because this system has no locks that end with a process. Users must make sure that only one
-// process writes a file.
+// Lock does nothing here, because this system has no locks that end with a process.
+// Users must make sure that only one process writes a file.
 func Lock(File) error { return nil }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Map maps the first size bytes of a file into memory, for reading or also for writing. The memory stays when the file
-// is closed.
+// Map maps the first size bytes of a file into memory, for reading or also for writing.
+// The memory stays when the file is closed.
 func (f File) Map(size int64, write bool) ([]byte, error) {
 	if int64(int(size)) != size {
 		return nil, errors.ErrUnsupported // the address space is too small

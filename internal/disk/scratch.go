@@ -8,8 +8,9 @@ import (
 	"unsafe"
 )
 
-// Scratch is memory for numbers that lies in a file in the folder for temporary files (TMPDIR). The system keeps in
-// memory what fits, and reads the rest again when it is needed. The file has no name, so it can't outlive the process.
+// Scratch is memory for numbers that lies in a file in the folder for temporary files (TMPDIR).
+// The system keeps in memory what fits, and reads the rest again when it is needed.
+// The file has no name, so it can't outlive the process.
 type Scratch struct {
 	Numbers []float64
 
@@ -17,9 +18,10 @@ type Scratch struct {
 	cleanup runtime.Cleanup
 }
 
-// NewScratch returns n numbers, all 0. Release gives them back, or else the garbage collector does once the Scratch is
-// unreachable. The error is errors.ErrUnsupported where files can't be mapped. NewScratch writes the whole file, so
-// that a full disk is an error here. Later the process would end when it writes a number.
+// NewScratch returns n numbers, all 0. Release gives them back, or else the garbage collector does
+// once the Scratch is unreachable. The error is errors.ErrUnsupported where files can't be mapped.
+// NewScratch writes the whole file, so that a full disk is an error here.
+// Later the process would end when it writes a number.
 func NewScratch(n int) (*Scratch, error) {
 	if !renamesOpen {
 		return nil, errors.ErrUnsupported

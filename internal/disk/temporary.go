@@ -13,14 +13,16 @@ import (
 	"time"
 )
 
-// A temporary file is called .krigo-HOST-RANDOM.tmp. The process that writes it locks it until it is renamed. The lock
-// ends with the process. HOST is a digest of the machine's name, because on some network file systems machines don't
-// see each other's locks.
+// A temporary file is called .krigo-HOST-RANDOM.tmp. The process that writes it locks it until it
+// is renamed. The lock ends with the process.
+// HOST is a digest of the machine's name, because on some network file systems machines don't see
+// each other's locks.
 const (
 	before = ".krigo-"
 	after  = ".tmp"
 
-	// abandoned is the age at which a temporary file of another machine counts as a killed process's file.
+	// abandoned is the age at which a temporary file of another machine counts as a killed
+	// process's file.
 	abandoned = time.Hour
 )
 
@@ -54,8 +56,8 @@ func create(folder string, mode os.FileMode) (File, error) {
 		if err != nil {
 			return f, err
 		}
-		// Before the file was locked, another process may have removed it as a killed process's file. On systems
-		// without locks no process removes such files.
+		// Before the file was locked, another process may have removed it as a killed process's
+		// file. On systems without locks no process removes such files.
 		if err := Lock(f); !errors.Is(err, ErrLocked) && same(f) {
 			underway.files[f.Name()] = f
 			return f, nil
@@ -71,8 +73,8 @@ func same(f File) bool {
 	return err == nil && gone == nil && os.SameFile(open, named)
 }
 
-// replace renames a temporary file to its final name, and leaves it open and locked, except on Windows, where open files
-// can't be renamed.
+// replace renames a temporary file to its final name, and leaves it open and locked, except on
+// Windows, where open files can't be renamed.
 func replace(f File, to string) error {
 	underway.Lock()
 	defer underway.Unlock()
@@ -109,8 +111,9 @@ func drop(f File) {
 	}
 }
 
-// remove removes a file and then gives up its lock, because in between another process could take the file. Windows
-// can't remove open files. There the file is closed first, and a file that another process has open stays.
+// remove removes a file and then gives up its lock, because in between another process could take
+// the file. Windows can't remove open files. There the file is closed first, and a file that
+// another process has open stays.
 func (f File) remove() {
 	if renamesOpen {
 		os.Remove(f.Name())
@@ -123,8 +126,8 @@ func (f File) remove() {
 
 var errEnded = errors.New("the process is about to end")
 
-// End removes the temporary files and claims of this process, and stops the process from writing further temporary
-// files and claims. It is for a process that exits in the middle of its work.
+// End removes the temporary files and claims of this process, and stops the process from writing
+// further temporary files and claims. It is for a process that exits in the middle of its work.
 func End() {
 	underway.Lock()
 	defer underway.Unlock()
@@ -135,8 +138,9 @@ func End() {
 	clear(underway.files)
 }
 
-// sweep removes the temporary files in a folder that no process is writing any more. It leaves files that it can't
-// open. The time is that of a file which the folder's system has just made: this machine's clock may be another one.
+// sweep removes the temporary files in a folder that no process is writing any more.
+// It leaves files that it can't open. The time is that of a file which the folder's system has just
+// made: this machine's clock may be another one.
 func sweep(folder string, now time.Time) {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -156,8 +160,8 @@ func sweep(folder string, now time.Time) {
 	}
 }
 
-// remove removes a temporary file if its lock is free. A temporary file of another machine is removed only if it is
-// also abandoned.
+// remove removes a temporary file if its lock is free.
+// A temporary file of another machine is removed only if it is also abandoned.
 func remove(path string, own bool, now time.Time) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || (!own && now.Sub(info.ModTime()) < abandoned) {
@@ -173,8 +177,9 @@ func remove(path string, own bool, now time.Time) {
 	}
 }
 
-// Claim makes the file at path and locks it, so that one process at a time has the claim. If another process has it,
-// the error is ErrLocked. The file of a killed process is no obstacle. release and End remove the file.
+// Claim makes the file at path and locks it, so that one process at a time has the claim.
+// If another process has it, the error is ErrLocked. The file of a killed process is no obstacle.
+// release and End remove the file.
 func Claim(path string) (release func(), err error) {
 	for {
 		f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)

@@ -1,5 +1,6 @@
-// Package disk is where krigo opens, writes and replaces files. A file is written as a whole or stays as it was, even
-// if the process is killed at any moment or the disk fails.
+// Package disk is where krigo opens, writes and replaces files.
+// A file is written as a whole or stays as it was, even if the process is killed at any moment or
+// the disk fails.
 package disk
 
 import (
@@ -14,19 +15,21 @@ import (
 	"syscall"
 )
 
-// Write replaces the content of the file at path by what write writes. If anything fails, the old file stays. Write
-// writes a temporary file in the same folder, syncs it, renames it and syncs the folder. A new file has the permissions
-// that the umask leaves, and an old file keeps its permissions. If path is a symbolic link, Write replaces the file
-// that it points to. It writes directly to anything that isn't a regular file (a pipe, /dev/null, /dev/stdout). At
-// first Write removes temporary files of killed processes from the folder.
+// Write replaces the content of the file at path by what write writes.
+// If anything fails, the old file stays. Write writes a temporary file in the same folder, syncs
+// it, renames it and syncs the folder. A new file has the permissions that the umask leaves, and an
+// old file keeps its permissions. If path is a symbolic link, Write replaces the file that it
+// points to. It writes directly to anything that isn't a regular file (a pipe, /dev/null,
+// /dev/stdout). At first Write removes temporary files of killed processes from the folder.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := Replace(path, write)
 	f.f.Close() // after a sync only an injected close can fail, and after an error there is no file
 	return err
 }
 
-// Replace does what Write does, and returns the new file, open and locked. No other process has had its lock. There is
-// no such file after an error, unless only the folder couldn't be synced, and on Windows.
+// Replace does what Write does, and returns the new file, open and locked.
+// No other process has had its lock. There is no such file after an error, unless only the folder
+// couldn't be synced, and on Windows.
 func Replace(path string, write func(io.Writer) error) (File, error) {
 	to, direct, err := follow(path)
 	if err != nil {
@@ -73,8 +76,10 @@ func Replace(path string, write func(io.Writer) error) (File, error) {
 	return f, nil
 }
 
-// Try says, before long work, whether Write could begin. It makes the temporary file, and removes it again. It opens
-// only regular files, because a program that reads from a pipe would think that the data had ended.
+// Try says, before long work, whether Write could begin.
+// It makes the temporary file, and removes it again.
+// It opens only regular files, because a program that reads from a pipe would think that the data
+// had ended.
 func Try(path string) error {
 	to, direct, err := follow(path)
 	if err == nil {
@@ -94,8 +99,9 @@ func Try(path string) error {
 	return nil
 }
 
-// follow returns the path at the end of a path's symbolic links, even if nothing exists there yet. direct says that the
-// path stands for a file that a process has open, so Write must write to it instead of replacing it.
+// follow returns the path at the end of a path's symbolic links, even if nothing exists there yet.
+// direct says that the path stands for a file that a process has open, so Write must write to it
+// instead of replacing it.
 func follow(path string) (to string, direct bool, err error) {
 	to = path
 	for range 40 { // the limit of Linux
@@ -111,7 +117,8 @@ func follow(path string) (to string, direct bool, err error) {
 			return "", false, err
 		}
 		if !filepath.IsAbs(next) {
-			// Resolve the link's folder first, because ".." means the parent of the folder that a link points to.
+			// Resolve the link's folder first, because ".." means the parent of the folder that a
+			// link points to.
 			folder, err := filepath.EvalSymlinks(filepath.Dir(to))
 			if err != nil {
 				return "", false, err
@@ -123,7 +130,8 @@ func follow(path string) (to string, direct bool, err error) {
 	return "", false, errors.New("too many symbolic links")
 }
 
-// SyncFolder makes sure that a power failure doesn't undo the creation or renaming of a file in the folder.
+// SyncFolder makes sure that a power failure doesn't undo the creation or renaming of a file in the
+// folder.
 func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" { // Windows can't sync folders
 		return nil

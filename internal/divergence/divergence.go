@@ -1,5 +1,5 @@
-// Package divergence computes KL(Q‖P) in closed form, from factors that the caller already has. So a certificate and
-// the objective of a training mean the same number.
+// Package divergence computes KL(Q‖P) in closed form, from factors that the caller already has.
+// So a certificate and the objective of a training mean the same number.
 package divergence
 
 import (
@@ -9,14 +9,14 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Exact returns KL(Q‖P) = ½[ln|C| − N ln s − tr(K C⁻¹) + wᵀKw] (Reeb et al. 2018, Eq. 8). n is N, the
-// number of rows, and noise is s.
+// Exact returns KL(Q‖P) = ½[ln|C| − N ln s − tr(K C⁻¹) + wᵀKw] (Reeb et al. 2018, Eq. 8).
+// n is N, the number of rows, and noise is s.
 func Exact(n int, logDetC, noise, traceKCinv, wKw float64) float64 {
 	return 0.5 * (logDetC - float64(n)*math.Log(noise) - traceKCinv + wKw)
 }
 
-// Sparse returns KL(Q‖P) = ½[tr B⁻¹ + μᵀμ − M + ln|B|] of the sparse posterior, from the Cholesky factor of
-// B, B⁻¹ and μ (Reeb et al. 2018, Eq. 10, in the parametrisation of Eq. 11).
+// Sparse returns KL(Q‖P) = ½[tr B⁻¹ + μᵀμ − M + ln|B|] of the sparse posterior, from the Cholesky
+// factor of B, B⁻¹ and μ (Reeb et al. 2018, Eq. 10, in the parametrisation of Eq. 11).
 func Sparse(cholB, binv matrix.Dense, mu []float64) float64 {
 	kl := linalg.LogDet(cholB) + linalg.Dot(mu, mu)
 	for i := range binv.Rows {

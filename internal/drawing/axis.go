@@ -8,15 +8,16 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// leastSteps is the smallest number of floating-point numbers between an axis's ends. With fewer numbers, rounding
-// would decide what is drawn between them.
+// leastSteps is the smallest number of floating-point numbers between an axis's ends.
+// With fewer numbers, rounding would decide what is drawn between them.
 const leastSteps = 1 << 12
 
 // ErrRange says that no axis has room for the numbers.
 var ErrRange = errors.New("its values are too far apart for an axis, or aren't numbers")
 
-// settled returns a range that can be drawn, for any finite data. A nearly constant range is widened. It returns an
-// error if a value isn't finite, or if the width overflows.
+// settled returns a range that can be drawn, for any finite data.
+// A nearly constant range is widened. It returns an error if a value isn't finite, or if the width
+// overflows.
 func settled(low, high float64) (_, _ float64, err error) {
 	if low > high { // the axis has got no value
 		return 0, 0, errors.New("there is nothing to draw")
@@ -28,8 +29,8 @@ func settled(low, high float64) (_, _ float64, err error) {
 	return low, high, nil
 }
 
-// Widened returns a range with at least leastSteps floating-point numbers and some width. ok is false if the range
-// isn't finite.
+// Widened returns a range with at least leastSteps floating-point numbers and some width.
+// ok is false if the range isn't finite.
 func Widened(low, high float64) (_, _ float64, ok bool) {
 	if low == high {
 		about := 1.
@@ -59,8 +60,9 @@ type Tick struct {
 	Label string
 }
 
-// Ticks returns three to ten places between two numbers, with labels that differ. It computes them on a range of
-// width 1 to 10. In a range of extreme width, or far from 0, steps would be rounded away.
+// Ticks returns three to ten places between two numbers, with labels that differ.
+// It computes them on a range of width 1 to 10.
+// In a range of extreme width, or far from 0, steps would be rounded away.
 func Ticks(low, high float64) []Tick {
 	width := high - low
 	if !(width > 0) || math.IsInf(width, 1) {
@@ -97,8 +99,8 @@ func even(low, high float64) (ts []Tick) {
 	return ts
 }
 
-// ticksFrom returns the ticks of a range that four digits don't show. If necessary, its labels count from the lower
-// end.
+// ticksFrom returns the ticks of a range that four digits don't show.
+// If necessary, its labels count from the lower end.
 func ticksFrom(low, width, far float64) []Tick {
 	unit := math.Pow(10, math.Floor(math.Log10(width)))
 	if unit == 0 || math.IsInf(unit, 1) {

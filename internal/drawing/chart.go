@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// Style is the style sheet of charts. The page it stands in says what its colours are: --paper, --ink, --soft, --line,
-// --blue, --red and --green.
+// Style is the style sheet of charts. The page it stands in says what its colours are:
+// --paper, --ink, --soft, --line, --blue, --red and --green.
 //
 //go:embed chart.css
 var Style string
@@ -20,8 +20,8 @@ var Style string
 // XY is a point in the units of the axes.
 type XY struct{ X, Y float64 }
 
-// Colour is a colour of the page, under its name in the style sheet. A dark page has other colours under the same
-// names.
+// Colour is a colour of the page, under its name in the style sheet.
+// A dark page has other colours under the same names.
 type Colour string
 
 // The colours of charts.
@@ -36,11 +36,11 @@ const (
 // Axis is an axis of a chart.
 type Axis struct {
 	Label string
-	// Names are the names of the places 0, 1, … on a vertical axis, the first on top. Each name has a row of the chart
-	// to itself.
+	// Names are the names of the places 0, 1, … on a vertical axis, the first on top. Each name has
+	// a row of the chart to itself.
 	Names []string
-	// After holds a text behind each name. The text keeps its length even if the name is cut. If After is nil, there
-	// are no such texts.
+	// After holds a text behind each name. The text keeps its length even if the name is cut.
+	// If After is nil, there are no such texts.
 	After []string
 	// Ticks returns the ticks of a range. If Ticks is nil, the ticks are numbers.
 	Ticks func(low, high float64) []Tick
@@ -69,7 +69,8 @@ func (a *Axis) add(vs ...float64) {
 	}
 }
 
-// settle turns the range into a range that can be drawn, with some room on both sides unless Span set it.
+// settle turns the range into a range that can be drawn, with some room on both sides unless Span
+// set it.
 func (a *Axis) settle() (err error) {
 	if a.Names != nil {
 		a.low = -0.5
@@ -181,7 +182,8 @@ func (c *Chart) Many(label string, colour Colour, pts []XY) {
 	c.dots(label, "dot many "+string(colour), pts)
 }
 
-func (c *Chart) dots(label, class string, pts []XY) { // each point is the round end of a line of no length
+// each point is the round end of a line of no length
+func (c *Chart) dots(label, class string, pts []XY) {
 	c.points(label, class, "M8 5h0", pts, func(x, y float64) string { return "M" + short(x) + " " + short(y) + "h0" })
 }
 
@@ -247,8 +249,8 @@ func (c *Chart) Bars(colour Colour, values []float64) {
 	})
 }
 
-// Note writes a text below a point, or below the notes before it if they might meet. It moves to the left if it would
-// stick out.
+// Note writes a text below a point, or below the notes before it if they might meet.
+// It moves to the left if it would stick out.
 func (c *Chart) Note(text string, colour Colour, at XY) {
 	c.marks = append(c.marks, func(f *frame) {
 		x, y := f.at(at)
@@ -297,7 +299,8 @@ type frame struct {
 	b             strings.Builder
 }
 
-// at returns where a point is drawn. A point far away is drawn just outside, because coordinates are limited.
+// at returns where a point is drawn. A point far away is drawn just outside, because coordinates
+// are limited.
 func (f *frame) at(p XY) (x, y float64) {
 	place := func(v float64, a *Axis, length float64) float64 {
 		return min(max((v-a.low)/(a.high-a.low)*length, -5*length), 5*length)

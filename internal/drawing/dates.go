@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// DateTicks returns ticks for days since 1970-01-01 in UTC, at days, months or years. A range beyond the calendar
-// gets ticks of numbers.
+// DateTicks returns ticks for days since 1970-01-01 in UTC, at days, months or years.
+// A range beyond the calendar gets ticks of numbers.
 func DateTicks(low, high float64) []Tick {
 	if !(low > -700_000 && high < 2_900_000) { // years 54 to 9909
 		return Ticks(low, high)
@@ -73,11 +73,13 @@ func DateTicks(low, high float64) []Tick {
 	return ts
 }
 
-// instant is a small part of a day. Adding it keeps rounding from moving a time before its true place.
+// instant is a small part of a day. Adding it keeps rounding from moving a time before its true
+// place.
 const instant = 1e-6
 
-// clockTicks returns two to seven ticks of hours, minutes or seconds within less than a day. write writes them, with
-// seconds at the end. It returns nothing for a range of less than a few seconds.
+// clockTicks returns two to seven ticks of hours, minutes or seconds within less than a day.
+// write writes them, with seconds at the end.
+// It returns nothing for a range of less than a few seconds.
 func clockTicks(low, high float64, write func(day float64) string) (ts []Tick) {
 	const second = 1. / 86400
 	for _, n := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600} {
@@ -95,7 +97,8 @@ func clockTicks(low, high float64, write func(day float64) string) (ts []Tick) {
 	return nil
 }
 
-// ClockTicks returns ticks of parts of a day. There are no ticks before its beginning and after its end.
+// ClockTicks returns ticks of parts of a day.
+// There are no ticks before its beginning and after its end.
 func ClockTicks(low, high float64) []Tick {
 	from := max(low, 0)
 	to := min(high, 1)

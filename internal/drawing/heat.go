@@ -11,7 +11,8 @@ import (
 	"slices"
 )
 
-// Grid is a function on cells that fill a rectangle: row by row from below, each row from left to right.
+// Grid is a function on cells that fill a rectangle:
+// row by row from below, each row from left to right.
 type Grid struct {
 	Cols, Rows  int
 	Left, Right float64 // outer edges of the first and the last cell
@@ -41,7 +42,8 @@ func (c *Chart) Heat(label string, g Grid) error {
 		of        *Axis
 		low, high float64
 	}{{&c.X, g.Left, g.Right}, {&c.Y, g.Low, g.High}} {
-		if w, v, ok := Widened(a.low, a.high); !ok || w != a.low || v != a.high { // the axis would differ from the grid
+		// the axis would differ from the grid
+		if w, v, ok := Widened(a.low, a.high); !ok || w != a.low || v != a.high {
 			return ErrRange
 		}
 		a.of.Span(a.low, a.high)
@@ -79,8 +81,8 @@ func embedded(p image.Image) (string, error) {
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
 }
 
-// viridis is the colour map of Smith and van der Walt, as polynomials of degree 6 that Zucker fitted. Its steps look
-// equal, also to people who see no red or green.
+// viridis is the colour map of Smith and van der Walt, as polynomials of degree 6 that Zucker
+// fitted. Its steps look equal, also to people who see no red or green.
 var viridis = [7][3]float64{
 	{0.2777273272, 0.0054073445, 0.3340998054}, {0.1050930431, 1.4046135299, 1.3845901627},
 	{-0.3308618287, 0.2148475595, 0.0950951630},

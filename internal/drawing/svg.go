@@ -54,7 +54,8 @@ func (c *Chart) SVG(description string) (string, error) {
 	var grid strings.Builder
 	reach := f.writeY(&b, &grid, left, top, yTicks)
 	below := spaced(xTicks, func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x })
-	if len(below) > 0 && below[0].x-width(below[0].Label)/2 < left-7 { // it would begin under the other axis's labels
+	// it would begin under the other axis's labels
+	if len(below) > 0 && below[0].x-width(below[0].Label)/2 < left-7 {
 		bottom += max(0, reach-bottom-4)
 	}
 	for _, t := range below {
@@ -87,7 +88,8 @@ func (c *Chart) leftOf(ticks []Tick) float64 {
 	return left
 }
 
-// writeY writes the vertical axis's labels and its grid lines, and returns how far down the labels reach.
+// writeY writes the vertical axis's labels and its grid lines, and returns how far down the labels
+// reach.
 func (f *frame) writeY(b, grid *strings.Builder, left, top float64, ticks []Tick) (reach float64) {
 	axis := f.c.Y
 	names := lists.Of(ticks, func(t Tick) string { return t.Label })
@@ -123,8 +125,8 @@ type label struct {
 	tick, x float64
 }
 
-// spaced returns the labels of every n-th tick, for the smallest n at which they don't touch. It moves a label inside
-// if it would stick out.
+// spaced returns the labels of every n-th tick, for the smallest n at which they don't touch.
+// It moves a label inside if it would stick out.
 func spaced(ts []Tick, at func(Tick) float64) (all []label) {
 	for step := 1; step <= len(ts); step++ {
 		all = all[:0]

@@ -10,8 +10,8 @@ import (
 // letter is the height of a chart's letters, in the chart's units, which are about pixels.
 const letter = 12.
 
-// width returns the largest width of a text in the sans-serif and monospaced fonts of browsers. It is unknown which
-// font will draw it.
+// width returns the largest width of a text in the sans-serif and monospaced fonts of browsers.
+// It is unknown which font will draw it.
 func width(text string) (w float64) {
 	for _, r := range text {
 		switch {
@@ -50,9 +50,10 @@ func elided(text string, most float64) string {
 	return strings.TrimRight(string(head), " ") + "…" + strings.TrimLeft(string(tail), " ")
 }
 
-// distinguished cuts names to a width so that different names look different. It cuts them in the middle, or, if some
-// would look alike, at their ends or at their beginnings. If nothing makes all of them differ, names that would look
-// alike get the part in which they differ.
+// distinguished cuts names to a width so that different names look different.
+// It cuts them in the middle, or, if some would look alike, at their ends or at their beginnings.
+// If nothing makes all of them differ, names that would look alike get the part in which they
+// differ.
 func distinguished(names []string, most float64) []string {
 	var shown []string
 	for _, cut := range []func(string, float64) string{elided, ended, begun} {
@@ -89,7 +90,8 @@ func distinguished(names []string, most float64) []string {
 			last := common(group, 1)
 			text = begun(string(rs[:max(first, len(rs)-last)])+"…", most)
 		}
-		for n := 2; taken[text] != "" && taken[text] != name; n++ { // only a number tells them apart
+		// only a number tells them apart
+		for n := 2; taken[text] != "" && taken[text] != name; n++ {
 			number := fmt.Sprintf(" #%d", n)
 			text = elided(name, most-width(number)) + number
 		}

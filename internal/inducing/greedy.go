@@ -12,41 +12,45 @@ import (
 )
 
 const (
-	// DefaultTolerance is the share of the prior's variance that AutoSize may leave unexplained. The trace term of
-	// the variational bound is tr(K − Q)/(2σ_n²). If the noise variance is a tenth of the variance of f, a share of
-	// 0.01 costs 0.05 nats a row.
+	// DefaultTolerance is the share of the prior's variance that AutoSize may leave unexplained.
+	// The trace term of the variational bound is tr(K − Q)/(2σ_n²).
+	// If the noise variance is a tenth of the variance of f, a share of 0.01 costs 0.05 nats a row.
 	DefaultTolerance = 0.01
 
-	// negligible is the smallest tolerance, as a share of a row's variance. Below it a remainder is rounding, or less
-	// than the jitter added to K_ZZ.
+	// negligible is the smallest tolerance, as a share of a row's variance.
+	// Below it a remainder is rounding, or less than the jitter added to K_ZZ.
 	negligible = 1e-10
 
-	// greedyBytes limits the partial factor. If N rows need more, rows are chosen from a random subset that fits,
-	// with at least 4M rows.
+	// greedyBytes limits the partial factor. If N rows need more, rows are chosen from a random
+	// subset that fits, with at least 4M rows.
 	greedyBytes = 256 << 20
 )
 
-// Approximation is a Set with what its Nyström approximation of K leaves unexplained. If the rows were chosen from a
-// subset of the table, Trace and Share are estimates from the other rows of the subset. These estimates are too low,
-// because the choice has seen the rows. If the subset has 30 rows for each chosen row, they are too low by a few
-// percent.
+// Approximation is a Set with what its Nyström approximation of K leaves unexplained.
+// If the rows were chosen from a subset of the table, Trace and Share are estimates from the other
+// rows of the subset. These estimates are too low, because the choice has seen the rows.
+// If the subset has 30 rows for each chosen row, they are too low by a few percent.
 type Approximation struct {
 	Set
 	Trace float64 // tr(K − Q)
 	Share float64 // tr(K − Q)/tr K
 }
 
-// Greedy chooses up to m rows. Each has the greatest variance given the rows chosen before it. This is Cholesky's
-// factorisation with pivoting, stopped early (Fine & Scheinberg 2001; Foster et al. 2009; for inducing inputs Burt et
-// al. 2020). Outlying rows come first, so with few inducing inputs for the table, k-means may leave less unexplained.
-// Greedy stops early if nothing is left to explain, and it never chooses a row that repeats another. Time O(NM²),
-// memory O(NM) up to 256 MiB. Above that it works on a random subset of the rows, which is always the same.
+// Greedy chooses up to m rows. Each has the greatest variance given the rows chosen before it.
+// This is Cholesky's factorisation with pivoting, stopped early (Fine & Scheinberg 2001;
+// Foster et al. 2009; for inducing inputs Burt et al. 2020).
+// Outlying rows come first, so with few inducing inputs for the table, k-means may leave less
+// unexplained.
+// Greedy stops early if nothing is left to explain, and it never chooses a row that repeats
+// another. Time O(NM²), memory O(NM) up to 256 MiB.
+// Above that it works on a random subset of the rows, which is always the same.
 func Greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int) (Approximation, error) {
 	return greedy(k, theta, x, m, negligible, greedyBytes)
 }
 
-// AutoSize runs Greedy until a share of at most tolerance is left unexplained. len(Rows) is the smallest number of
-// greedily chosen inducing inputs for which this is so. capped says that maxM weren't enough.
+// AutoSize runs Greedy until a share of at most tolerance is left unexplained.
+// len(Rows) is the smallest number of greedily chosen inducing inputs for which this is so.
+// capped says that maxM weren't enough.
 func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolerance float64) (a Approximation,
 	capped bool, err error) {
 	if !(tolerance >= 0 && tolerance < 1) {
@@ -87,7 +91,8 @@ func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance f
 			}
 			rows = append(rows, from[r])
 			share = max(left, 0) / all
-			if s.Rows < x.Rows { // chosen rows have no variance left, and are a larger share of s than of x
+			// chosen rows have no variance left, and are a larger share of s than of x
+			if s.Rows < x.Rows {
 				unchosen := func(n int) float64 { return 1 - float64(len(rows))/float64(n) }
 				share *= unchosen(x.Rows) / unchosen(s.Rows)
 			}

@@ -1,10 +1,11 @@
-// Package inducing chooses inducing inputs Z (M×d) for sparse Gaussian processes from scaled inputs X (N×d): random
-// rows, centres of k-means, rows of greatest conditional variance, or a draw from a k-DPP. It also says how many are
-// enough.
+// Package inducing chooses inducing inputs Z (M×d) for sparse Gaussian processes from scaled inputs
+// X (N×d): random rows, centres of k-means, rows of greatest conditional variance, or a draw from a
+// k-DPP. It also says how many are enough.
 //
-// With Q = K_XZ K_ZZ⁻¹K_ZX, tr(K − Q) is the part of the prior's variance at the rows that the inducing outputs leave
-// unexplained. Burt, Rasmussen & van der Wilk 2020 bound the loss of a sparse GP by this part of the variance, and
-// choose Z from a k-DPP or by greedy conditional variance.
+// With Q = K_XZ K_ZZ⁻¹K_ZX, tr(K − Q) is the part of the prior's variance at the rows that the
+// inducing outputs leave unexplained. Burt, Rasmussen & van der Wilk 2020 bound the loss of a
+// sparse GP by this part of the variance, and choose Z from a k-DPP or by greedy conditional
+// variance.
 //
 // Results depend only on the inputs and the random source, not on the number of cores.
 package inducing
@@ -31,7 +32,8 @@ type Set struct {
 
 func setOf(x matrix.Dense, rows []int) Set { return Set{Rows: rows, Z: take(x, rows)} }
 
-// Random returns m rows drawn without replacement. It draws rows with equal inputs twice only if no other rows remain.
+// Random returns m rows drawn without replacement.
+// It draws rows with equal inputs twice only if no other rows remain.
 func Random(x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 	if err := check(x, m); err != nil {
 		return Set{}, err
@@ -45,7 +47,8 @@ func Random(x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 		}
 		key = key[:0]
 		for _, v := range x.Row(i) {
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0)) // +0, so that −0 equals 0
+			// +0, so that −0 equals 0
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0))
 		}
 		if seen[string(key)] {
 			repeats = append(repeats, i)

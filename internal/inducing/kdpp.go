@@ -16,20 +16,22 @@ import (
 const (
 	// exactRows is the largest N for which K(X, X) is decomposed.
 	exactRows = 1500
-	// ChainSteps is the number of swaps that KDPP proposes on longer tables. Mixing is proved within O(N M ln(1/(ε
-	// P(start)))) steps (Anari et al. 2016), which takes too long there. The chain starts from Greedy's rows instead,
-	// whose determinant is already great. It runs as long as the chain of Burt et al. 2020.
+	// ChainSteps is the number of swaps that KDPP proposes on longer tables.
+	// Mixing is proved within O(N M ln(1/(ε P(start)))) steps (Anari et al. 2016), which takes too
+	// long there. The chain starts from Greedy's rows instead, whose determinant is already great.
+	// It runs as long as the chain of Burt et al. 2020.
 	ChainSteps = 10000
 )
 
-// KDPP draws m rows with probability proportional to det(K_ZZ + jI), a k-DPP. j = 1e-10·tr K/N is the first jitter that
-// the objectives add to K_ZZ. With this jitter there is a distribution for every m ≤ N. Sets with two nearly equal rows
-// have almost no probability.
+// KDPP draws m rows with probability proportional to det(K_ZZ + jI), a k-DPP.
+// j = 1e-10·tr K/N is the first jitter that the objectives add to K_ZZ.
+// With this jitter there is a distribution for every m ≤ N.
+// Sets with two nearly equal rows have almost no probability.
 //
-// Up to 1,500 rows the draw is exact (Kulesza & Taskar 2011), in time O(N³). The expected tr(K − Q) is then at most
-// (M+1) Σ_{m>M} λ_m(K), the premise of the theory's choice of M. On longer tables the draw is the state of a Markov
-// chain after ChainSteps proposals, in time O(NM²) for its start and O(M²) per step. It is close to a k-DPP, without
-// a guarantee.
+// Up to 1,500 rows the draw is exact (Kulesza & Taskar 2011), in time O(N³).
+// The expected tr(K − Q) is then at most (M+1) Σ_{m>M} λ_m(K), the premise of the theory's choice
+// of M. On longer tables the draw is the state of a Markov chain after ChainSteps proposals, in
+// time O(NM²) for its start and O(M²) per step. It is close to a k-DPP, without a guarantee.
 func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 	if err := check(x, m); err != nil {
 		return Set{}, err
@@ -49,9 +51,10 @@ func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Ran
 	return setOf(x, rows), nil
 }
 
-// decomposed draws from the k-DPP of L = K + jI = Σ λ_i u_i u_iᵀ by Algorithm 8 of Kulesza & Taskar 2012. It first
-// draws M eigenvectors with probability ∝ Π λ_i. It then draws rows from the projection A = Σ u_i u_iᵀ onto their
-// span. Each row has a probability ∝ its variance given the rows before it, with A as the covariance.
+// decomposed draws from the k-DPP of L = K + jI = Σ λ_i u_i u_iᵀ by Algorithm 8 of Kulesza & Taskar
+// 2012. It first draws M eigenvectors with probability ∝ Π λ_i.
+// It then draws rows from the projection A = Σ u_i u_iᵀ onto their span.
+// Each row has a probability ∝ its variance given the rows before it, with A as the covariance.
 func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int,
 	error) {
 	n := x.Rows
@@ -89,9 +92,9 @@ func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter 
 	return f.Rows, nil
 }
 
-// eigenvectors draws m of n indices with probability ∝ Π λ_i, from ln λ. It uses the elementary symmetric polynomials
-// e_l(λ_1 … λ_i) = e_l(λ_1 … λ_{i−1}) + λ_i e_{l−1}(λ_1 … λ_{i−1}). These soon overflow, so it keeps their
-// logarithms.
+// eigenvectors draws m of n indices with probability ∝ Π λ_i, from ln λ.
+// It uses the elementary symmetric polynomials e_l(λ_1 … λ_i) = e_l(λ_1 … λ_{i−1}) + λ_i
+// e_{l−1}(λ_1 … λ_{i−1}). These soon overflow, so it keeps their logarithms.
 func eigenvectors(logLambda []float64, m int, rng *rand.Rand) []int {
 	n := len(logLambda)
 	e := matrix.New(n+1, m+1)
@@ -144,11 +147,12 @@ func swapped(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter flo
 	return rows, swap(k, theta, x, rows, jitter, ChainSteps, rng)
 }
 
-// swap makes steps proposals: it picks one of rows uniformly, picks a replacement outside them, and accepts with
-// probability min(1, ratio of the determinants).
+// swap makes steps proposals: it picks one of rows uniformly, picks a replacement outside them, and
+// accepts with probability min(1, ratio of the determinants).
 //
-// With S = rows, W = (K_SS + jI)⁻¹, b = K_S,r and u = W b, row r has the variance s = k_rr + j − bᵀu given S. Without
-// the i-th row, row r and the i-th row have the variances s + u_i²/W_ii and 1/W_ii. Their quotient is the ratio.
+// With S = rows, W = (K_SS + jI)⁻¹, b = K_S,r and u = W b, row r has the variance s = k_rr + j −
+// bᵀu given S. Without the i-th row, row r and the i-th row have the variances s + u_i²/W_ii and
+// 1/W_ii. Their quotient is the ratio.
 func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter float64, steps int,
 	rng *rand.Rand) error {
 	n := x.Rows
@@ -195,8 +199,9 @@ func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter f
 		in[rows[i]], in[r] = false, true
 		rows[i] = r
 		copy(z.Row(i), x.Row(r))
-		// Without i, the inverse is W − w_i w_iᵀ/W_ii. Putting r in its place adds g gᵀ/(s + u_i²/W_ii). Here g is u −
-		// w_i u_i/W_ii, except that g_i = −1.
+		// Without i, the inverse is W − w_i w_iᵀ/W_ii.
+		// Putting r in its place adds g gᵀ/(s + u_i²/W_ii).
+		// Here g is u − w_i u_i/W_ii, except that g_i = −1.
 		copy(wi, w.Row(i))
 		linalg.Ger(-1/wii, wi, wi, w)
 		linalg.Axpy(-ui/wii, wi, u)

@@ -11,21 +11,24 @@ import (
 )
 
 const (
-	// kmeansRows and kmeansPerCluster limit the work on long tables. Above max(kmeansRows, kmeansPerCluster·M) rows,
-	// a random subset of that size is clustered. A centre's error is then about a sixth of its cluster's spread.
+	// kmeansRows and kmeansPerCluster limit the work on long tables.
+	// Above max(kmeansRows, kmeansPerCluster·M) rows, a random subset of that size is clustered.
+	// A centre's error is then about a sixth of its cluster's spread.
 	kmeansRows       = 20000
 	kmeansPerCluster = 40
-	// kmeansIterations ends Lloyd's iterations even if labels still change. The inertia then changes only in its
-	// fifth digit.
+	// kmeansIterations ends Lloyd's iterations even if labels still change.
+	// The inertia then changes only in its fifth digit.
 	kmeansIterations = 100
 	// kmeansBlock is the number of rows whose distances to all centres are in memory at a time.
 	kmeansBlock = 128
 )
 
-// KMeans returns the centres of m clusters of the rows. It takes Lloyd's iterations from a k-means++ start (Arthur &
-// Vassilvitskii 2007, in the greedy form of their section 5: the best of 2 + ln m draws). Of many rows it clusters a
-// random sample, of 20,000 rows or 40 per cluster, whichever is more. A cluster that loses all rows starts again at
-// the row farthest from its centre. With fewer than m distinct rows, some centres coincide.
+// KMeans returns the centres of m clusters of the rows.
+// It takes Lloyd's iterations from a k-means++ start (Arthur & Vassilvitskii 2007, in the greedy
+// form of their section 5: the best of 2 + ln m draws).
+// Of many rows it clusters a random sample, of 20,000 rows or 40 per cluster, whichever is more.
+// A cluster that loses all rows starts again at the row farthest from its centre.
+// With fewer than m distinct rows, some centres coincide.
 func KMeans(x matrix.Dense, m int, rng *rand.Rand) (matrix.Dense, error) {
 	if err := check(x, m); err != nil {
 		return matrix.Dense{}, err
@@ -46,8 +49,8 @@ func KMeans(x matrix.Dense, m int, rng *rand.Rand) (matrix.Dense, error) {
 	return z, nil
 }
 
-// plusPlus draws the rows at which the iterations start. Each row's probability is proportional to its squared
-// distance from the rows drawn before.
+// plusPlus draws the rows at which the iterations start.
+// Each row's probability is proportional to its squared distance from the rows drawn before.
 func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
 	n := x.Rows
 	nearest := make([]float64, n) // squared distance to the nearest centre so far
@@ -82,7 +85,8 @@ func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
 	return centres
 }
 
-// lloyd moves the centres z to a local minimum of the sum of squared distances from rows to their nearest centres.
+// lloyd moves the centres z to a local minimum of the sum of squared distances from rows to their
+// nearest centres.
 func lloyd(x, z matrix.Dense) {
 	n := x.Rows
 	m := z.Rows

@@ -9,9 +9,10 @@ import (
 	"slices"
 )
 
-// Theory holds the quantities in Yue & Kontar's bounds on D = ln p(y) − L_α, the Rényi divergence of the approximate
-// posterior from the exact posterior. The bounds hold for inducing inputs drawn from the rows by a k-DPP, up to
-// DPPError in total variation, and not moved afterwards.
+// Theory holds the quantities in Yue & Kontar's bounds on D = ln p(y) − L_α, the Rényi divergence
+// of the approximate posterior from the exact posterior.
+// The bounds hold for inducing inputs drawn from the rows by a k-DPP, up to DPPError in total
+// variation, and not moved afterwards.
 type Theory struct {
 	Rows     int     // N, the number of rows drawn from the input distribution
 	Alpha    float64 // α, in [0, 1]
@@ -21,8 +22,9 @@ type Theory struct {
 	DPPError float64 // ε
 }
 
-// Theorem2 bounds D for any y with ‖y‖² = square ("Optimize to Generalize in Gaussian Processes", Theorem 1, first
-// part; "The Rényi Gaussian Process", Theorem 2). tail is Σ_{m>M} λ_m, the tail of the kernel operator's eigenvalues:
+// Theorem2 bounds D for any y with ‖y‖² = square ("Optimize to Generalize in Gaussian Processes",
+// Theorem 1, first part; "The Rényi Gaussian Process", Theorem 2).
+// tail is Σ_{m>M} λ_m, the tail of the kernel operator's eigenvalues:
 //
 //	D ≤ (α/(2δt)) N ln(1 + t C_tot/(sN)) + (α C_tot/(2δs)) ‖y‖²/s,  t = 1−α
 //
@@ -38,20 +40,21 @@ func (t Theory) Theorem2(m int, tail, square float64) float64 {
 	return t.Alpha / (2 * t.Delta) * (first + total/t.Noise*(square/t.Noise))
 }
 
-// MaternExponent returns the least t such that M = N^t inducing inputs make D fall like N^−γ, for the kernel Matérn
-// r+½ and one input of bounded range: (γ+2)/(2r). The constants aren't known.
+// MaternExponent returns the least t such that M = N^t inducing inputs make D fall like N^−γ, for
+// the kernel Matérn r+½ and one input of bounded range: (γ+2)/(2r). The constants aren't known.
 func MaternExponent(r int, gamma float64) float64 { return (gamma + 2) / (2 * float64(r)) }
 
-// seRatio returns the B of the SE kernel's eigenvalues λ_m = v(1−B)B^{m−1} for a Gaussian input. With a = 1/(4σ_x²),
-// b = 1/(2l²), c = √(a²+2ab) and A = a+b+c, it is b/A, and √(2a/A) = 1 − B.
+// seRatio returns the B of the SE kernel's eigenvalues λ_m = v(1−B)B^{m−1} for a Gaussian input.
+// With a = 1/(4σ_x²), b = 1/(2l²), c = √(a²+2ab) and A = a+b+c, it is b/A, and √(2a/A) = 1 − B.
 func seRatio(lengthscale, inputSD float64) float64 {
 	a := 1 / (4 * inputSD * inputSD)
 	b := 1 / (2 * lengthscale * lengthscale)
 	return b / (a + b + math.Sqrt(a*a+2*a*b))
 }
 
-// SESpectrum lists the eigenvalues of the SE kernel's operator in descending order, for independent Gaussian inputs
-// with standard deviations inputSD. They are products of the one-dimensional eigenvalues.
+// SESpectrum lists the eigenvalues of the SE kernel's operator in descending order, for independent
+// Gaussian inputs with standard deviations inputSD.
+// They are products of the one-dimensional eigenvalues.
 type SESpectrum struct {
 	variance float64
 	logB     []float64
@@ -94,8 +97,8 @@ func (o *orders) Pop() any {
 	return last
 }
 
-// digits is the precision in bits of sums whose small remainder counts. After a few eigenvalues only 1e-12 of v is
-// left.
+// digits is the precision in bits of sums whose small remainder counts.
+// After a few eigenvalues only 1e-12 of v is left.
 const digits = 300
 
 func number(v float64) *big.Float { return new(big.Float).SetPrec(digits).SetFloat64(v) }
@@ -123,7 +126,8 @@ func (s *SESpectrum) Next() (value, tail float64) {
 	return value, max(tail, 0)
 }
 
-// Enough returns the least M, at most limit, for which Theorem 2 bounds D by target nats, and the bound.
+// Enough returns the least M, at most limit, for which Theorem 2 bounds D by target nats, and the
+// bound.
 func (t Theory) Enough(s *SESpectrum, square, target float64, limit int) (m int, bound float64, err error) {
 	if !(target > 0) || limit < 1 || t.Rows < 2 {
 		return 0, 0, errors.New("how many inducing inputs are enough: want a positive target, a positive limit and two rows")

@@ -19,13 +19,14 @@ func trans(t bool) blas.Transpose {
 
 // Gemm sets C ← α op(A) op(B) + β C, where op transposes if its flag is set.
 //
-// An element depends only on its row of op(A), its column of op(B), α, β and its old value, bit for bit, and on nothing
-// else in the call.
+// An element depends only on its row of op(A), its column of op(B), α, β and its old value, bit for
+// bit, and on nothing else in the call.
 func Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
 	gemm(transA, transB, alpha, a, b, beta, c, false)
 }
 
-// GemmLower does what Gemm does, for a symmetric result. It computes only the lower triangle of the square C.
+// GemmLower does what Gemm does, for a symmetric result.
+// It computes only the lower triangle of the square C.
 func GemmLower(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
 	square(c)
 	gemm(transA, transB, alpha, a, b, beta, c, true)
@@ -71,8 +72,8 @@ func SyrkScaled(a Matrix, scale []float64, beta float64, c Matrix) {
 	}
 }
 
-// Gemv sets y ← α op(A) x + β y. If op doesn't transpose, each element is one dot product in a fixed order, so it
-// doesn't depend on the other rows.
+// Gemv sets y ← α op(A) x + β y. If op doesn't transpose, each element is one dot product in a
+// fixed order, so it doesn't depend on the other rows.
 func Gemv(transA bool, alpha float64, a Matrix, x []float64, beta float64, y []float64) {
 	m := a.Rows
 	n := a.Cols
@@ -100,8 +101,8 @@ func Ger(alpha float64, x, y []float64, a Matrix) {
 	}
 }
 
-// Trsm solves a triangular system with many right-hand sides in place. L is lower triangular. From the left B ←
-// op(L)⁻¹ B, from the right B ← B op(L)⁻¹.
+// Trsm solves a triangular system with many right-hand sides in place. L is lower triangular.
+// From the left B ← op(L)⁻¹ B, from the right B ← B op(L)⁻¹.
 func Trsm(left, transL bool, l, b Matrix) {
 	square(l)
 	x := operand{Matrix: b, columns: left}
@@ -113,7 +114,8 @@ func Trsm(left, transL bool, l, b Matrix) {
 	}
 }
 
-// TrsmTo does what Trsm does from the right, but writes the transpose of the solution to out, and leaves B undefined.
+// TrsmTo does what Trsm does from the right, but writes the transpose of the solution to out, and
+// leaves B undefined.
 func TrsmTo(transL bool, l, b, out Matrix) {
 	square(l)
 	if b.Cols != l.Rows || out.Rows != b.Cols || out.Cols != b.Rows {
@@ -158,13 +160,13 @@ func MirrorLower(m Matrix) {
 	})
 }
 
-// order is the number of equations that one step of a triangular solve or a factorisation takes. It is a whole number
-// of panels and tiles at every level.
+// order is the number of equations that one step of a triangular solve or a factorisation takes.
+// It is a whole number of panels and tiles at every level.
 const order = 240
 
-// factorStep returns how many rows a step of a factorisation or an inversion takes. One core factors a block while
-// others wait, and triangles are solved more slowly than blocks are multiplied, so blocks are small. Large blocks read
-// and write the rest less often.
+// factorStep returns how many rows a step of a factorisation or an inversion takes.
+// One core factors a block while others wait, and triangles are solved more slowly than blocks are
+// multiplied, so blocks are small. Large blocks read and write the rest less often.
 func factorStep(n int) int {
 	if n > 10*order {
 		return cut(n, order, maxWidth)
@@ -172,16 +174,17 @@ func factorStep(n int) int {
 	return cut(n, order/2, maxWidth)
 }
 
-// A triangle is a packed diagonal block T, in front of or among other vectors. Vector i is row i of T, with the
-// reciprocal of the diagonal element. If T is lower triangular, elements above the diagonal aren't read. If it is
-// upper triangular (back), elements below the diagonal aren't read.
+// A triangle is a packed diagonal block T, in front of or among other vectors.
+// Vector i is row i of T, with the reciprocal of the diagonal element.
+// If T is lower triangular, elements above the diagonal aren't read.
+// If it is upper triangular (back), elements below the diagonal aren't read.
 type triangle struct {
 	panels
 	back bool
 }
 
-// invertDiagonal replaces the diagonal elements of T's rows [i0, i1) by their reciprocals. T has order n, and
-// equations beyond n, which only fill up, become x = 0.
+// invertDiagonal replaces the diagonal elements of T's rows [i0, i1) by their reciprocals.
+// T has order n, and equations beyond n, which only fill up, become x = 0.
 func (t triangle) invertDiagonal(i0, i1, n int) {
 	for i := i0; i < i1; i++ {
 		d := &t.at(i, i)[0]
@@ -192,8 +195,8 @@ func (t triangle) invertDiagonal(i0, i1, n int) {
 	}
 }
 
-// solve replaces the panel of x with vectors i, i+1, … by T⁻¹ x. If T is lower, elements before from (a whole number
-// of tiles) are zero and stay zero.
+// solve replaces the panel of x with vectors i, i+1, … by T⁻¹ x.
+// If T is lower, elements before from (a whole number of tiles) are zero and stay zero.
 func (t triangle) solve(x panels, i, from int) {
 	if t.back {
 		for k := t.depth - lanes; k >= 0; k -= lanes {
@@ -212,9 +215,10 @@ func (t triangle) solve(x panels, i, from int) {
 	}
 }
 
-// substitute writes to out the solution of L x = b, or of Lᵀ x = b from the last equation back, for every vector of x.
-// It overwrites x, which may be out. Vectors don't depend on one another. kept has the panels of each step if L is
-// packed already.
+// substitute writes to out the solution of L x = b, or of Lᵀ x = b from the last equation back, for
+// every vector of x.
+// It overwrites x, which may be out. Vectors don't depend on one another.
+// kept has the panels of each step if L is packed already.
 func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 	n := l.Rows
 	count := x.count()
@@ -227,8 +231,9 @@ func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 	}
 	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix, out.Matrix}, 2*((n+step-1)/step),
 		func(p int) (int, func(int)) {
-			// This step solves the equations [r0, r1), and then updates the unknowns [u0, u1). In their panels the
-			// triangle begins at t0, and the part of L for the other unknowns begins at rest.
+			// This step solves the equations [r0, r1), and then updates the unknowns [u0, u1).
+			// In their panels the triangle begins at t0, and the part of L for the other unknowns
+			// begins at rest.
 			r0 := p / 2 * step
 			if back {
 				r0 = (n-1)/step*step - r0
@@ -285,21 +290,21 @@ func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 		})
 }
 
-// share returns how many of count vectors a task should take. It makes enough tasks to balance the work, and gives a
-// task at most blockCols vectors.
+// share returns how many of count vectors a task should take.
+// It makes enough tasks to balance the work, and gives a task at most blockCols vectors.
 func share(count int) int {
 	return min(blockCols, max(maxWidth, roundUp(count/(16*runtime.GOMAXPROCS(0)), maxWidth)))
 }
 
-// TriangularInverse overwrites the lower triangular L with its inverse (N³/3 multiplications). It leaves the strict
-// upper triangle as it is.
+// TriangularInverse overwrites the lower triangular L with its inverse (N³/3 multiplications).
+// It leaves the strict upper triangle as it is.
 func TriangularInverse(l Matrix) {
 	square(l)
 	triangularInverse(l, l)
 }
 
-// triangularInverse writes the inverse of L to c, which may be L. It solves L X = I from the top down. After each step,
-// the rows of c below hold −L X so far.
+// triangularInverse writes the inverse of L to c, which may be L.
+// It solves L X = I from the top down. After each step, the rows of c below hold −L X so far.
 func triangularInverse(l, c Matrix) {
 	n := l.Rows
 	step := factorStep(n)

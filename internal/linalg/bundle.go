@@ -4,9 +4,10 @@ import "math"
 
 //go:generate go run -C ../../tools ./vecgen -set bundle -dir ../internal/linalg
 
-// Bundle is Abreast small matrices of the same shape, interleaved element by element: element (i, j) of matrix l is
-// Data[(i*Cols+j)*Abreast+l]. One vector instruction works on the same element of all matrices, and the short loops
-// of small matrices go away.
+// Bundle is Abreast small matrices of the same shape, interleaved element by element:
+// element (i, j) of matrix l is Data[(i*Cols+j)*Abreast+l].
+// One vector instruction works on the same element of all matrices, and the short loops of small
+// matrices go away.
 type Bundle struct {
 	Rows, Cols int
 	Data       []float64
@@ -26,13 +27,14 @@ func (b Bundle) Row(i int) []float64 { return b.Data[i*b.Cols*Abreast : (i+1)*b.
 // At returns element (i, j) of all matrices.
 func (b Bundle) At(i, j int) []float64 { return b.Data[(i*b.Cols+j)*Abreast:][:Abreast:Abreast] }
 
-// CholeskyBundle factors the leading n×n part A of each matrix. It overwrites the lower triangle of A with L, A = L Lᵀ,
-// with reciprocals on the diagonal. It overwrites the first n columns of the rows below, B, with B L⁻ᵀ: row b becomes
-// L⁻¹b. As in Cholesky, a pivot under 2⁻⁵⁰ of its diagonal element counts as not positive. If several matrices fail,
-// the error names the first row in which one of them fails.
+// CholeskyBundle factors the leading n×n part A of each matrix.
+// It overwrites the lower triangle of A with L, A = L Lᵀ, with reciprocals on the diagonal. It
+// overwrites the first n columns of the rows below, B, with B L⁻ᵀ: row b becomes L⁻¹b.
+// As in Cholesky, a pivot under 2⁻⁵⁰ of its diagonal element counts as not positive.
+// If several matrices fail, the error names the first row in which one of them fails.
 //
-// Where the level has kernels for them, it takes four columns at a time. The upper triangle of their diagonal blocks
-// then holds arbitrary numbers.
+// Where the level has kernels for them, it takes four columns at a time.
+// The upper triangle of their diagonal blocks then holds arbitrary numbers.
 func CholeskyBundle(a Bundle, n int) error {
 	first, err := a.factorFours(n)
 	if err != nil {
@@ -60,7 +62,8 @@ func CholeskyBundle(a Bundle, n int) error {
 	return nil
 }
 
-// sound says whether a pivot is a positive number that isn't lost in the rounding errors of its diagonal element.
+// sound says whether a pivot is a positive number that isn't lost in the rounding errors of its
+// diagonal element.
 func sound(pivot, diagonal float64) bool {
 	return pivot > 0x1p-50*diagonal && pivot > 0 && !math.IsInf(pivot, 1)
 }
@@ -75,7 +78,8 @@ var unit = func() (t tile) {
 	return t
 }()
 
-// factorFours factors as many of the first n columns as make whole steps of four, and returns their number.
+// factorFours factors as many of the first n columns as make whole steps of four, and returns their
+// number.
 func (a Bundle) factorFours(n int) (int, error) {
 	if !hasFours() {
 		return 0, nil

@@ -6,13 +6,13 @@ const Abreast = 8
 // four is the number of columns that eliminateFour and factorFour take.
 const four = 4
 
-// A tile is the factor of a diagonal block, four×four elements with reciprocals on the diagonal. Behind them stand the
-// four elements of A's diagonal, which factorFour reads, then the pivots, and 1 for each matrix with sound pivots, else
-// 0.
+// A tile is the factor of a diagonal block, four×four elements with reciprocals on the diagonal.
+// Behind them stand the four elements of A's diagonal, which factorFour reads, then the pivots, and
+// 1 for each matrix with sound pivots, else 0.
 type tile [(four*four + 2*four + 1) * Abreast]float64
 
-// eliminatePortable sets element depth of each row x to (x_depth − Σ_k x_k y_k) s, with k < depth. Rows are stride
-// apart.
+// eliminatePortable sets element depth of each row x to (x_depth − Σ_k x_k y_k) s, with k < depth.
+// Rows are stride apart.
 func eliminatePortable(rows, depth int, y, x []float64, stride int, s *[Abreast]float64) {
 	for r := range rows {
 		xr := x[r*stride:]

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// NotPositiveDefinite says that a Cholesky factorisation met a pivot that is NaN, isn't positive, or is lost in
-// rounding.
+// NotPositiveDefinite says that a Cholesky factorisation met a pivot that is NaN, isn't positive,
+// or is lost in rounding.
 type NotPositiveDefinite struct {
 	Row   int     // 0-based
 	Pivot float64 // the pivot, which should be positive
@@ -20,9 +20,10 @@ func (e *NotPositiveDefinite) Error() string {
 	return fmt.Sprintf("the covariance matrix isn't positive definite: pivot %d is %.3g", e.Row+1, e.Pivot)
 }
 
-// Cholesky overwrites the lower triangle of the symmetric A with L, A = L Lᵀ. It reads only the lower triangle, and
-// leaves the strict upper triangle as it is. A pivot under 2⁻⁵⁰ of its diagonal element consists of rounding errors,
-// so it counts as not positive.
+// Cholesky overwrites the lower triangle of the symmetric A with L, A = L Lᵀ.
+// It reads only the lower triangle, and leaves the strict upper triangle as it is.
+// A pivot under 2⁻⁵⁰ of its diagonal element consists of rounding errors, so it counts as not
+// positive.
 func Cholesky(a Matrix) error {
 	square(a)
 	n := a.Rows
@@ -51,7 +52,8 @@ func Cholesky(a Matrix) error {
 			failure.Store(err)
 		}
 	}
-	// All goroutines must see the same number of tasks, so after a failure the tasks go on with what they find.
+	// All goroutines must see the same number of tasks, so after a failure the tasks go on with
+	// what they find.
 	inPhases(cube(n)/6, operands{a}, 2*((n+step-1)/step)-1, func(p int) (int, func(int)) {
 		if p == 0 {
 			return 1, func(int) { factor(0) }
@@ -60,8 +62,8 @@ func Cholesky(a Matrix) error {
 		k1 := k0 + step
 		t := triangle{block.of(step), false}
 		x := all.of(step)
-		// The rows below are solved for. Their packed form then serves as both sides of the product that updates the
-		// rest.
+		// The rows below are solved for. Their packed form then serves as both sides of the product
+		// that updates the rest.
 		if p%2 == 1 {
 			below := operand{Matrix: a.View(k1, n, k0, k1)}
 			return (n - k1 + maxWidth - 1) / maxWidth, func(c int) {
@@ -74,7 +76,8 @@ func Cholesky(a Matrix) error {
 				x.unpack(below, i0, i1, i0)
 			}
 		}
-		// The next diagonal block comes first and is factored at once, while other goroutines update the rest.
+		// The next diagonal block comes first and is factored at once, while other goroutines
+		// update the rest.
 		update := &product{-1, 1, x, x, step, a.View(k1, n, k1, n), true, noStair}
 		next := min(step, n-k1)
 		g := newGrid(next, n-k1, n-k1)
@@ -93,11 +96,11 @@ func Cholesky(a Matrix) error {
 	return nil
 }
 
-// factor does what Cholesky does, for a block of at most order rows. It writes the factor into the triangle, for the
-// rows below.
+// factor does what Cholesky does, for a block of at most order rows.
+// It writes the factor into the triangle, for the rows below.
 //
-// In panels, row k of t is column k of L. A tile holds a few columns of L for width rows, and it is updated as in
-// solve.
+// In panels, row k of t is column k of L. A tile holds a few columns of L for width rows, and it is
+// updated as in solve.
 func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 	n := a.Rows
 	for i := 0; i < n; i += width { // the lower triangle and the rest of its tiles
@@ -147,8 +150,8 @@ func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 	return nil
 }
 
-// factorTile factors the diagonal tile d, whose first column is k0. It writes the diagonal of L to a, and d keeps its
-// reciprocals.
+// factorTile factors the diagonal tile d, whose first column is k0.
+// It writes the diagonal of L to a, and d keeps its reciprocals.
 func factorTile(d []float64, a Matrix, k0 int, smallest []float64) *NotPositiveDefinite {
 	for k := range min(lanes, a.Rows-k0) {
 		dk := d[k*width:][:lanes]
@@ -159,7 +162,8 @@ func factorTile(d []float64, a Matrix, k0 int, smallest []float64) *NotPositiveD
 		root := math.Sqrt(pivot)
 		reciprocal := 1 / pivot
 		a.Set(k0+k, k0+k, root)
-		for r := k + 1; r < lanes; r++ { // the next pivot waits for the reciprocal, not for the root
+		// the next pivot waits for the reciprocal, not for the root
+		for r := k + 1; r < lanes; r++ {
 			dr := d[r*width:][:lanes]
 			f := dk[r] * reciprocal
 			for i := r; i < lanes; i++ {
@@ -206,9 +210,9 @@ func CholeskyInverseLower(l, c Matrix) {
 		return
 	}
 	triangularInverse(l, c)
-	// X = L⁻¹ is replaced by XᵀX from the top down. Each step packs the rows [k0, k1) of X. It adds the part of their
-	// product that belongs to earlier rows to these rows, and overwrites the rows [k0, k1) with the rest of the
-	// product.
+	// X = L⁻¹ is replaced by XᵀX from the top down. Each step packs the rows [k0, k1) of X.
+	// It adds the part of their product that belongs to earlier rows to these rows, and overwrites
+	// the rows [k0, k1) with the rest of the product.
 	step := cut(n, order, maxWidth)
 	all := borrowPanels(n, step)
 	inPhases(cube(n)/6, operands{l, c}, 2*((n+step-1)/step), func(p int) (int, func(int)) {
@@ -241,7 +245,8 @@ func CholeskyInverseLower(l, c Matrix) {
 	all.release()
 }
 
-// clearAbove clears the elements above the diagonal, in a panel of columns j, j+1, … with elements 0 to depth.
+// clearAbove clears the elements above the diagonal, in a panel of columns j, j+1, … with elements
+// 0 to depth.
 func clearAbove(panel []float64, j, depth int) {
 	clear(panel[:j*width])
 	for k := j; k < min(j+width, depth); k++ {

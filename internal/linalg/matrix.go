@@ -1,19 +1,23 @@
 // Package linalg is the only door to dense linear algebra and to elementary
 // functions on slices. Nothing above it knows which routines do the work.
 //
-// The package has three layers. A tile kernel multiplies, solves or transposes what fits into registers (tile.go; tools
-// generates the kernels in assembly, for AVX-512 and AVX2). Panels are the form in which kernels read their operands,
-// and packing them absorbs transposes and strides (product.go). The routines cut their work into panels and blocks and
-// share these among goroutines. For example, a Cholesky step solves for packed rows, and subtracts the product of the
-// packed rows without packing them again. gonum does what the kernels don't serve: operations on one vector at a time.
+// The package has three layers. A tile kernel multiplies, solves or transposes what fits into
+// registers (tile.go; tools generates the kernels in assembly, for AVX-512 and AVX2).
+// Panels are the form in which kernels read their operands, and packing them absorbs transposes and
+// strides (product.go). The routines cut their work into panels and blocks and share these among
+// goroutines. For example, a Cholesky step solves for packed rows, and subtracts the product of the
+// packed rows without packing them again. gonum does what the kernels don't serve:
+// operations on one vector at a time.
 //
-// Matrices are row-major float64. Routines name their destination last, as BLAS does, and never allocate it. A result
-// doesn't depend on the number of cores, which is GOMAXPROCS: work is cut into blocks of fixed size, and sums are taken
-// in a fixed order. A result depends, within rounding, on the instruction set. AVX-512 and AVX2 add in the same order
-// with fused multiply-adds, and portable code may round each product.
+// Matrices are row-major float64. Routines name their destination last, as BLAS does, and never
+// allocate it. A result doesn't depend on the number of cores, which is GOMAXPROCS:
+// work is cut into blocks of fixed size, and sums are taken in a fixed order.
+// A result depends, within rounding, on the instruction set.
+// AVX-512 and AVX2 add in the same order with fused multiply-adds, and portable code may round each
+// product.
 //
-// Shapes that don't fit are mistakes of the program and panic. Numerical trouble, such as a matrix that isn't positive
-// definite, is an error.
+// Shapes that don't fit are mistakes of the program and panic.
+// Numerical trouble, such as a matrix that isn't positive definite, is an error.
 package linalg
 
 import (
@@ -31,7 +35,8 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Matrix is the matrix type of this package. Signatures that other packages implement or call write matrix.Dense.
+// Matrix is the matrix type of this package. Signatures that other packages implement or call write
+// matrix.Dense.
 type Matrix = matrix.Dense
 
 // New calls matrix.New.
@@ -49,7 +54,8 @@ func UpTo(n int) []int {
 	return numbers
 }
 
-// operands are the matrices of an operation. The operation ends when the context of any of these matrices ends.
+// operands are the matrices of an operation. The operation ends when the context of any of these
+// matrices ends.
 type operands [3]Matrix
 
 func (o *operands) ends() bool { return o[0].Ends() || o[1].Ends() || o[2].Ends() }
@@ -76,9 +82,10 @@ func square(m Matrix) {
 	}
 }
 
-// Parallel calls task(0) … task(n−1), each once, on up to GOMAXPROCS goroutines, and returns when all have ended.
-// Tasks must not depend on the order of other tasks. A task may call Parallel. While all cores are busy, that call gets
-// no goroutine of its own.
+// Parallel calls task(0) … task(n−1), each once, on up to GOMAXPROCS goroutines, and returns when
+// all have ended.
+// Tasks must not depend on the order of other tasks. A task may call Parallel.
+// While all cores are busy, that call gets no goroutine of its own.
 func Parallel(n int, task func(i int)) {
 	if n <= 1 || runtime.GOMAXPROCS(0) == 1 {
 		for i := range n {
@@ -89,8 +96,9 @@ func Parallel(n int, task func(i int)) {
 	newJob(n, task).run()
 }
 
-// A job is a number of tasks. Each goroutine that works on it takes the next task. The job is done when all tasks are
-// done, even if a goroutine that should help hasn't woken up yet.
+// A job is a number of tasks. Each goroutine that works on it takes the next task.
+// The job is done when all tasks are done, even if a goroutine that should help hasn't woken up
+// yet.
 type job struct {
 	task           func(i int)
 	n, most        int64 // tasks, and goroutines of all jobs that may help
@@ -114,7 +122,8 @@ func (j *job) run() {
 	}
 }
 
-// recruit starts goroutines that help, at most one for each task that is left and each core that no job uses.
+// recruit starts goroutines that help, at most one for each task that is left and each core that no
+// job uses.
 func (j *job) recruit() {
 	for left := j.n - j.next.Load(); left > 0 && helping.Load() < j.most; left-- {
 		if helping.Add(1) > j.most {
@@ -154,11 +163,14 @@ func (j *job) do(i int) {
 	}
 }
 
-// inPhases runs the tasks of phase 0, of phase 1, and so on. Each phase begins when the previous phase is finished. One
-// call of Parallel per phase would do the same. But waking a thread can take longer than a phase, so here the helpers
-// are woken once and stay awake. Each helper calls phase for every p, some of them late. multiplications is the
-// approximate work in all. When the context of an operand ends, the work skips the remaining tasks but counts them, so
-// that nobody waits for the skipped tasks.
+// inPhases runs the tasks of phase 0, of phase 1, and so on.
+// Each phase begins when the previous phase is finished.
+// One call of Parallel per phase would do the same.
+// But waking a thread can take longer than a phase, so here the helpers are woken once and stay
+// awake. Each helper calls phase for every p, some of them late.
+// multiplications is the approximate work in all.
+// When the context of an operand ends, the work skips the remaining tasks but counts them, so that
+// nobody waits for the skipped tasks.
 func inPhases(multiplications float64, of operands, phases int, phase func(p int) (n int, task func(i int))) {
 	of.check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))
@@ -201,7 +213,8 @@ func inPhases(multiplications float64, of operands, phases int, phase func(p int
 // enough is the number of multiplications that are worth a goroutine.
 const enough = 1 << 19
 
-// pools[c] holds scratch memory of capacity 2^c, so that callers with different needs don't take each other's memory.
+// pools[c] holds scratch memory of capacity 2^c, so that callers with different needs don't take
+// each other's memory.
 // It holds pointers, because putting a slice into a pool would allocate.
 var pools [48]sync.Pool
 
@@ -231,6 +244,6 @@ func Return(ms ...Matrix) {
 // Level is the instruction set in use, chosen once.
 var Level, levelError = cpu.Choose()
 
-// LevelError says why the instruction set of the environment variable isn't in use. Programs report it and stop,
-// since the user asked for that instruction set.
+// LevelError says why the instruction set of the environment variable isn't in use.
+// Programs report it and stop, since the user asked for that instruction set.
 func LevelError() error { return levelError }

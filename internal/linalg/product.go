@@ -2,8 +2,9 @@ package linalg
 
 // Panels, the form in which kernels read operands, and products of panels.
 
-// An operand is one side of a product, or the unknown of a triangular system. It is a list of vectors: the rows of a
-// matrix, or its columns. A transpose is the other view of the same matrix, so the routines need no transposes.
+// An operand is one side of a product, or the unknown of a triangular system.
+// It is a list of vectors: the rows of a matrix, or its columns.
+// A transpose is the other view of the same matrix, so the routines need no transposes.
 type operand struct {
 	Matrix
 	columns bool      // the vectors are the columns
@@ -37,15 +38,17 @@ func (o operand) part(i0, i1, k0, k1 int) operand {
 	return o
 }
 
-// panels holds an operand as the kernels read it: width vectors side by side, with element k of vector p·width+i at
-// data[(p·depth+k)·width+i]. depth is the operand's depth, rounded up to whole tiles. Vectors and elements that only
-// fill up are zero.
+// panels holds an operand as the kernels read it:
+// width vectors side by side, with element k of vector p·width+i at data[(p·depth+k)·width+i].
+// depth is the operand's depth, rounded up to whole tiles.
+// Vectors and elements that only fill up are zero.
 type panels struct {
 	data  []float64
 	depth int
 }
 
-// borrowPanels returns panels with room for the given number of vectors. release gives the memory back.
+// borrowPanels returns panels with room for the given number of vectors.
+// release gives the memory back.
 func borrowPanels(count, depth int) panels {
 	depth = roundUp(depth, lanes)
 	return panels{Borrow(1, roundUp(count, width)*depth).Data, depth}
@@ -61,7 +64,8 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 // from returns the panels of vectors i, i+1, …, where i is a multiple of width.
 func (p panels) from(i int) panels { return panels{p.data[i*p.depth:], p.depth} }
 
-// pack copies vectors [i0, i1) of an operand to vectors at, at+1, … of the panels, where at is a multiple of width.
+// pack copies vectors [i0, i1) of an operand to vectors at, at+1, … of the panels, where at is a
+// multiple of width.
 func (p panels) pack(o operand, i0, i1, at int) {
 	depth := o.depth()
 	for ; i0 < i1; i0, at = i0+width, at+width {
@@ -163,9 +167,10 @@ func packTasks(count int) int { return (count + packed - 1) / packed }
 // The method of returns the panels with a smaller depth, in the same memory.
 func (p panels) of(depth int) panels { return panels{p.data, roundUp(depth, lanes)} }
 
-// Block sizes of a product. A panel of b (width × deepest) streams from the second cache level, while a panel of a
-// (lanes × deepest) stays in the first level. blockCols columns of b (480 KB) stay in the second level. All sizes are
-// whole numbers of panels at every level.
+// Block sizes of a product. A panel of b (width × deepest) streams from the second cache level,
+// while a panel of a (lanes × deepest) stays in the first level.
+// blockCols columns of b (480 KB) stay in the second level.
+// All sizes are whole numbers of panels at every level.
 const (
 	deepest   = 256
 	blockCols = 240
@@ -236,7 +241,8 @@ func newGrid(r0, r1, cols int) grid {
 
 func (g grid) tasks() int { return (g.r1 - g.r0 + blockRows - 1) / blockRows * g.nc }
 
-// run runs task t. All rows of a block of columns come before the next block, so that b's panels stay in cache.
+// run runs task t. All rows of a block of columns come before the next block, so that b's panels
+// stay in cache.
 func (g grid) run(p *product, t int) {
 	nr := g.tasks() / g.nc
 	i := g.r0 + t%nr*blockRows
@@ -244,14 +250,15 @@ func (g grid) run(p *product, t int) {
 	p.block(i, min(i+blockRows, g.r1), j, min(j+g.colStep, g.cols))
 }
 
-// cut divides n into equal parts of at most limit, and returns their length, at least 1. Each part but the last is a
-// multiple of unit.
+// cut divides n into equal parts of at most limit, and returns their length, at least 1.
+// Each part but the last is a multiple of unit.
 func cut(n, limit, unit int) int {
 	parts := max(1, (n+limit-1)/limit)
 	return max(unit, roundUp((n+parts-1)/parts, unit))
 }
 
-// multiply sets C ← α Σ_k a_k b_kᵀ + β C, or only its lower triangle. The operands have the same depth, at least 1.
+// multiply sets C ← α Σ_k a_k b_kᵀ + β C, or only its lower triangle.
+// The operands have the same depth, at least 1.
 func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 	m := a.count()
 	n := b.count()

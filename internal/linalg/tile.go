@@ -4,19 +4,19 @@ import "github.com/krigo-gp/krigo/internal/cpu"
 
 //go:generate go run -C ../../tools ./vecgen -set tile -dir ../internal/linalg
 
-// A tile is the part of a result that a kernel holds in registers: lanes × width numbers. Every level has its own
-// kernels:
+// A tile is the part of a result that a kernel holds in registers: lanes × width numbers.
+// Every level has its own kernels:
 //
 //	multiplyTile   C ← β C + α Σ_k a_k b_kᵀ, k from 0 to depth−1, for a tile of C; β = 0 overwrites
 //	solveTile      X ← T⁻¹ X for a tile X, T lower or (back) upper triangular of order lanes
 //	transposeTile  the n × lanes transpose of a lanes × n matrix, n a multiple of lanes
 //
-// a_k, b_k and the columns of T are rows of packed panels (see panels), and X is lanes rows of a panel. T holds the
-// reciprocals of its diagonal. Multiplying by a reciprocal costs one more rounding per row than dividing, and a
-// reciprocal overflows for a diagonal under 2⁻¹⁰²⁴.
+// a_k, b_k and the columns of T are rows of packed panels (see panels), and X is lanes rows of a
+// panel. T holds the reciprocals of its diagonal. Multiplying by a reciprocal costs one more
+// rounding per row than dividing, and a reciprocal overflows for a diagonal under 2⁻¹⁰²⁴.
 //
-// Each element of C is its own chain of multiply-adds in the order of k. So it depends only on its row, its column and
-// the level.
+// Each element of C is its own chain of multiply-adds in the order of k.
+// So it depends only on its row, its column and the level.
 var (
 	level        cpu.Level
 	lanes, width int
@@ -45,7 +45,8 @@ func setLevel(l cpu.Level) {
 	}
 }
 
-// The portable kernels have lanes = width = 4. They are written out so that the compiler keeps the sums in registers.
+// The portable kernels have lanes = width = 4.
+// They are written out so that the compiler keeps the sums in registers.
 // They take two passes over half a tile, because some machines have no registers for 16 sums.
 
 func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta float64) {

@@ -4,7 +4,8 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
-// The kernels are called directly and not through variables. So the compiler knows that their arguments don't escape.
+// The kernels are called directly and not through variables.
+// So the compiler knows that their arguments don't escape.
 
 func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	switch level {
@@ -46,8 +47,8 @@ func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride
 // hasColumn says whether the level has columnTile.
 func hasColumn() bool { return level != cpu.Portable }
 
-// columnTile adds Σ_k x_k a_k to sums, for depth ≥ 1 rows a_k of a panel. Each sum is the chain of multiply-adds that
-// multiplyTile computes.
+// columnTile adds Σ_k x_k a_k to sums, for depth ≥ 1 rows a_k of a panel.
+// Each sum is the chain of multiply-adds that multiplyTile computes.
 func columnTile(depth int, a, x, sums []float64) {
 	if level == cpu.AVX512 {
 		columnAVX512(depth, &a[0], &x[0], &sums[0])

@@ -2,8 +2,8 @@ package linalg
 
 import "math"
 
-// Triangle is a lower triangular matrix L in the form in which the kernels read it, for many solves with few vectors
-// each. Otherwise packing L takes longer than solving for one vector.
+// Triangle is a lower triangular matrix L in the form in which the kernels read it, for many solves
+// with few vectors each. Otherwise packing L takes longer than solving for one vector.
 type Triangle struct {
 	l     Matrix
 	steps []panels // for each step of substitute, L from its diagonal block down
@@ -26,8 +26,8 @@ func Pack(l Matrix) *Triangle {
 	return t
 }
 
-// fewVectors is the largest number of vectors that are solved for one at a time. With AVX-512 a multiplyTile takes as
-// long as nine calls of columnTile for the same numbers of L.
+// fewVectors is the largest number of vectors that are solved for one at a time.
+// With AVX-512 a multiplyTile takes as long as nine calls of columnTile for the same numbers of L.
 const fewVectors = 8
 
 // Solve replaces each row b of x by L⁻¹b, with the same bits as Trsm(false, true, L, x).
@@ -37,7 +37,8 @@ func (t *Triangle) Solve(x Matrix) {
 		return
 	}
 	n := t.l.Rows
-	v := Borrow(x.Rows, roundUp(n, width)+maxWidth) // the last panel of a step may end behind the last equation
+	// the last panel of a step may end behind the last equation
+	v := Borrow(x.Rows, roundUp(n, width)+maxWidth)
 	for i := range x.Rows {
 		clear(v.Row(i)[copy(v.Row(i), x.Row(i)):])
 	}

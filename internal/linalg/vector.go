@@ -32,7 +32,8 @@ func scale(beta float64, x []float64) {
 	}
 }
 
-// Sum returns Σ x_i by compensated summation, so that its error doesn't grow with the number of rows.
+// Sum returns Σ x_i by compensated summation, so that its error doesn't grow with the number of
+// rows.
 func Sum(x []float64) float64 {
 	var s compensated.Sum
 	for _, v := range x {
@@ -46,11 +47,12 @@ func Mul(y, x []float64) { floats.Mul(y, x) }
 
 //go:generate go run -C ../../tools ./vecgen -set vec -dir ../internal/linalg
 
-// logs are the functions ln of each level, for y and x of equal lengths. A level that the machine lacks is nil.
+// logs are the functions ln of each level, for y and x of equal lengths.
+// A level that the machine lacks is nil.
 var logs = [...]func(y, x []float64){cpu.Portable: logPortable, cpu.Levels - 1: nil}
 
-// logPortable takes logarithms by math.Log, and corrects them for denormals, for which math.Log is wrong on some
-// machines.
+// logPortable takes logarithms by math.Log, and corrects them for denormals, for which math.Log is
+// wrong on some machines.
 func logPortable(y, x []float64) {
 	for i, v := range x {
 		if 0 < v && v < 0x1p-1022 {
@@ -61,8 +63,8 @@ func logPortable(y, x []float64) {
 	}
 }
 
-// Log writes ln x_i to y, to 1 ulp. y may be x, and is at least as long. A value doesn't depend on its place in the
-// slice. Levels may differ by the error.
+// Log writes ln x_i to y, to 1 ulp. y may be x, and is at least as long.
+// A value doesn't depend on its place in the slice. Levels may differ by the error.
 func Log(y, x []float64) { logs[Level](y[:len(x)], x) }
 
 // Sincos writes sin x_i to s and cos x_i to c.

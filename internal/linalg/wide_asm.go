@@ -31,7 +31,8 @@ func substituteFour(n int, x []float64, stride int, z []float64) {
 	}
 }
 
-// copyScaled copies rows of width elements, each times an element of scale. It returns how many rows it has copied:
+// copyScaled copies rows of width elements, each times an element of scale.
+// It returns how many rows it has copied:
 // all, or none if the level has no kernel.
 func copyScaled(src []float64, srcStride int, dst []float64, dstStride int, scale []float64) int {
 	switch {

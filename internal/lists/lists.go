@@ -41,7 +41,8 @@ func Where(n int, is func(i int) bool) (some []int) {
 	return some
 }
 
-// Numbered numbers the different elements of a list from 0, in the order in which they first appear.
+// Numbered numbers the different elements of a list from 0, in the order in which they first
+// appear.
 func Numbered[T comparable](list []T) (numbers []int, different int) {
 	number := map[T]int{}
 	for _, v := range list {

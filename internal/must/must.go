@@ -78,8 +78,8 @@ func Fail(t testing.TB, err error, words string, about ...any) {
 	}
 }
 
-// Refuse fails the test unless a call returns an error with these words: must.Refuse(os.ReadFile(path))(t, "no such
-// file").
+// Refuse fails the test unless a call returns an error with these words:
+// must.Refuse(os.ReadFile(path))(t, "no such file").
 func Refuse[T any](v T, err error) func(t testing.TB, words string, about ...any) {
 	return func(t testing.TB, words string, about ...any) {
 		t.Helper()

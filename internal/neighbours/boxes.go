@@ -10,17 +10,19 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// boxes finds the neighbours that scan finds, with fewer covariances. Neighbouring leaves of a tree in the joint metric
-// share a box, and the kernel bounds a point's covariances with all rows of a box. The search takes the boxes with the
-// largest bounds first, and leaves out the boxes that can't hold a neighbour.
+// boxes finds the neighbours that scan finds, with fewer covariances.
+// Neighbouring leaves of a tree in the joint metric share a box, and the kernel bounds a point's
+// covariances with all rows of a box. The search takes the boxes with the largest bounds first, and
+// leaves out the boxes that can't hold a neighbour.
 type boxes struct {
 	*tree    // it has no points
 	k        kernel.Boxed
 	variance float64 // prior variance of every row
 }
 
-// boxRows is the number of rows of a box. On 33,743 rows of traffic with matern32*matern12, a search for 64 to 512
-// neighbours takes .16 CPU ms with 128 rows, .19 with 64, .24 with 32, and .5 by a scan.
+// boxRows is the number of rows of a box. On 33,743 rows of traffic with matern32*matern12, a
+// search for 64 to 512 neighbours takes .16 CPU ms with 128 rows, .19 with 64, .24 with 32, and .5
+// by a scan.
 const boxRows = 2 * leafRows
 
 // newBoxes returns false if the kernel has no joint metric or no bounds.

@@ -5,7 +5,8 @@ import "math"
 // None fills places for which there is no row.
 const None = -1
 
-// heap keeps the m smallest of the rows offered to it, by key and then by number. The last of them is on top.
+// heap keeps the m smallest of the rows offered to it, by key and then by number.
+// The last of them is on top.
 type heap struct {
 	keys []float64
 	rows []int32
@@ -70,8 +71,8 @@ func (h *heap) down(n int) {
 	}
 }
 
-// empty writes the kept rows to the i-th m places of rows, the first row first. It writes their keys too, unless keys
-// is nil.
+// empty writes the kept rows to the i-th m places of rows, the first row first.
+// It writes their keys too, unless keys is nil.
 func (h *heap) empty(i int, rows []int32, keys []float64) {
 	for n := len(h.keys) - 1; n > 0; n-- {
 		h.swap(0, n)

@@ -49,8 +49,8 @@ func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 	})
 }
 
-// keyOf returns the key of a row with variance v and covariance k with the point: minus the squared correlation, up
-// to the point's own variance.
+// keyOf returns the key of a row with variance v and covariance k with the point:
+// minus the squared correlation, up to the point's own variance.
 func keyOf(k, v float64) float64 {
 	if v > 0 {
 		return -(k * k / v)

@@ -10,20 +10,23 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// leafRows is the number of points in a leaf. The loops of package radial are fast with leaves of this size, because
-// their panels have at most 16 points.
+// leafRows is the number of points in a leaf.
+// The loops of package radial are fast with leaves of this size, because their panels have at most
+// 16 points.
 const leafRows = 64
 
-// tree is a k-d tree (Friedman, Bentley and Finkel 1977) with wide leaves. It computes the distances of several query
-// points to several points of a leaf at once. With many dimensions the boxes exclude nothing. A search is then a pass
-// over all rows, at almost the speed of a plain pass.
+// tree is a k-d tree (Friedman, Bentley and Finkel 1977) with wide leaves.
+// It computes the distances of several query points to several points of a leaf at once.
+// With many dimensions the boxes exclude nothing.
+// A search is then a pass over all rows, at almost the speed of a plain pass.
 type tree struct {
 	centre, inverse []float64
 	points          radial.Points // in the order of the leaves
 	rows            []int32       // numbers of the points
 	nodes           []node
 	boxes           matrix.Dense // least and greatest coordinates of every node's points
-	most            int          // largest number of leaves that a search visits for a group; 0: no limit
+	// largest number of leaves that a search visits for a group; 0: no limit
+	most int
 }
 
 // node holds the points [lo, hi). Its children, if any, hold the two halves.
@@ -57,8 +60,9 @@ func ordered(x matrix.Dense, inverse []float64) (*tree, matrix.Dense) {
 // nodesOf returns the number of nodes of a tree of n points.
 func nodesOf(n int) int { return 2*((n+leafRows-1)/leafRows) - 1 }
 
-// round returns a point near the rows, compared with their extent. Its numbers have so few digits that its
-// differences from inputs with few digits need no rounding. So rows at the same distance stay at the same distance.
+// round returns a point near the rows, compared with their extent.
+// Its numbers have so few digits that its differences from inputs with few digits need no rounding.
+// So rows at the same distance stay at the same distance.
 func round(x matrix.Dense) []float64 {
 	centre := make([]float64, x.Cols)
 	for j := range centre {
@@ -91,9 +95,10 @@ func (t *tree) scaled(x, s matrix.Dense) matrix.Dense {
 // alone is the number of points below which one goroutine makes a node and the nodes below it.
 const alone = 1 << 14
 
-// grow makes the node of the points [lo, hi) and the nodes below it, which follow it in number. It splits the node in
-// the middle of its widest side, at a whole number of leaves. It moves the rows of scaled, so that each pass reads the
-// rows of a node in one stretch. Random reads of 10⁷ rows would take most of the time.
+// grow makes the node of the points [lo, hi) and the nodes below it, which follow it in number.
+// It splits the node in the middle of its widest side, at a whole number of leaves.
+// It moves the rows of scaled, so that each pass reads the rows of a node in one stretch.
+// Random reads of 10⁷ rows would take most of the time.
 func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 	scaled.Check()
 	d := scaled.Cols
@@ -133,7 +138,8 @@ func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 	children[1]()
 }
 
-// halve moves the points of [lo, hi) with the least coordinates along an axis to [lo, half) (Hoare's selection).
+// halve moves the points of [lo, hi) with the least coordinates along an axis to [lo, half)
+// (Hoare's selection).
 func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 	for hi--; lo < hi; {
 		pivot := scaled.At(lo+(hi-lo)/2, axis)
@@ -200,8 +206,8 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 	})
 }
 
-// alongside returns the numbers of the rows of q, in the order of the leaves that contain them. Points that are
-// searched for together then have neighbours in common.
+// alongside returns the numbers of the rows of q, in the order of the leaves that contain them.
+// Points that are searched for together then have neighbours in common.
 func (t *tree) alongside(q matrix.Dense) []int32 {
 	order := make([]int32, q.Rows)
 	leaf := make([]int32, q.Rows)
@@ -271,8 +277,8 @@ func (w *walk) visit(number int, away [radial.Group]float64) {
 	w.visit(second, b)
 }
 
-// away returns the squared distances of a node's box from the points that are near its parent's box, and +∞ for other
-// points.
+// away returns the squared distances of a node's box from the points that are near its parent's
+// box, and +∞ for other points.
 func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]float64) {
 	box := w.boxes.Row(number)
 	d := len(box) / 2
@@ -286,7 +292,8 @@ func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]flo
 		at := w.at.Row(w.group*radial.Group + r)[:d]
 		var s float64
 		for j, v := range at {
-			off := max(least[j]-v, v-greatest[j], 0) // max instead of a branch, which would be unpredictable
+			// max instead of a branch, which would be unpredictable
+			off := max(least[j]-v, v-greatest[j], 0)
 			s += off * off
 		}
 		sum[r] = s

@@ -13,8 +13,9 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// A frame is the length of its header as a little-endian uint32, then the header as JSON, then the buffers one after
-// the other. The field "buffers" of the header holds the length of each buffer in bytes.
+// A frame is the length of its header as a little-endian uint32, then the header as JSON, then the
+// buffers one after the other. The field "buffers" of the header holds the length of each buffer in
+// bytes.
 const (
 	mostHeader = 1 << 26 // mostHeader and mostBuffer are numbers of bytes
 	mostBuffer = 1 << 40
@@ -22,22 +23,25 @@ const (
 
 // request is the header of a frame that the other program sends.
 type request struct {
-	ID      uint64          `json:"id"`
-	Op      string          `json:"op"`
-	Args    json.RawMessage `json:"args"`
-	Model   uint64          `json:"model"` // the number of a loaded model
-	Table   *tableHeader    `json:"table"` // the table in the first buffers
-	Data    *tableHeader    `json:"data"`  // for predict: the data of the model, in the next buffers
-	Reply   string          `json:"reply"` // a file for the reply; empty: write the reply to the output
-	Buffers []int64         `json:"buffers"`
+	ID    uint64          `json:"id"`
+	Op    string          `json:"op"`
+	Args  json.RawMessage `json:"args"`
+	Model uint64          `json:"model"` // the number of a loaded model
+	Table *tableHeader    `json:"table"` // the table in the first buffers
+	// for predict: the data of the model, in the next buffers
+	Data *tableHeader `json:"data"`
+	// a file for the reply; empty: write the reply to the output
+	Reply   string  `json:"reply"`
+	Buffers []int64 `json:"buffers"`
 
 	data [][]byte
 	over error // the buffers need more memory than is allowed, and readFrame skipped them
 }
 
-// tableHeader describes a table. A column of numbers is a buffer of little-endian float64, with NaN for a missing
-// value. A column of text is two buffers. The first buffer holds little-endian int64: the offset of each text, and the
-// end of the last text. The second buffer holds the texts in UTF-8. An empty text is a missing value.
+// tableHeader describes a table. A column of numbers is a buffer of little-endian float64, with NaN
+// for a missing value. A column of text is two buffers. The first buffer holds little-endian int64:
+// the offset of each text, and the end of the last text.
+// The second buffer holds the texts in UTF-8. An empty text is a missing value.
 type tableHeader struct {
 	Names []string `json:"names"`
 	Text  []bool   `json:"text"` // whether a column is text
@@ -69,9 +73,9 @@ type failure struct {
 
 var errFrame = errors.New("the frame isn't valid")
 
-// readFrame reads a request. It allocates memory only as bytes arrive, however large the lengths are that the frame
-// announces. If the buffers would take more memory than is allowed, readFrame skips them and sets over. The request
-// then gets an error as its answer, and other requests go on.
+// readFrame reads a request. It allocates memory only as bytes arrive, however large the lengths
+// are that the frame announces. If the buffers would take more memory than is allowed, readFrame
+// skips them and sets over. The request then gets an error as its answer, and other requests go on.
 func readFrame(in io.Reader) (*request, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
@@ -155,8 +159,8 @@ func (r *reply) write(out io.Writer) error {
 	return err
 }
 
-// writeFile writes the reply to a file, which gets its name when it is complete. It doesn't sync the file, because
-// nobody needs a reply after a power failure.
+// writeFile writes the reply to a file, which gets its name when it is complete.
+// It doesn't sync the file, because nobody needs a reply after a power failure.
 func (r *reply) writeFile(path string) error {
 	f, err := os.Create(path + ".part")
 	if err != nil {

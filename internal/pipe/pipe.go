@@ -1,6 +1,7 @@
-// Package pipe lets another program, for example the Python package, use krigo through a pipe. Requests and replies are
-// frames of JSON and numbers (docs/reference/pipe.md). The pipe does with tables and models in memory what the commands
-// do with files. The pipe and the commands call the same functions.
+// Package pipe lets another program, for example the Python package, use krigo through a pipe.
+// Requests and replies are frames of JSON and numbers (docs/reference/pipe.md).
+// The pipe does with tables and models in memory what the commands do with files.
+// The pipe and the commands call the same functions.
 package pipe
 
 import (
@@ -35,7 +36,8 @@ type Options struct {
 	Describe func(m *krigo.Model) any // describes a model, for JSON
 	// Parameters returns the flags of krigo fit with which a model was fitted, by name.
 	Parameters func(m *krigo.Model) map[string]any
-	// Flags parses flags of krigo fit or evaluate. Asked.Complete does the part that depends on the table.
+	// Flags parses flags of krigo fit or evaluate.
+	// Asked.Complete does the part that depends on the table.
 	Flags func(command string, flags []string) (Asked, error)
 	// Schema describes the flags of the commands, as JSON.
 	Schema func() any
@@ -48,8 +50,8 @@ type Asked struct {
 	Complete func(o *krigo.Data, table *dataset.Table) error
 }
 
-// Serve answers requests until in ends or ctx ends. It answers several requests at once, and sends each reply as soon
-// as it is ready.
+// Serve answers requests until in ends or ctx ends.
+// It answers several requests at once, and sends each reply as soon as it is ready.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -111,7 +113,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			s.mu.Unlock()
 			cancel()
 			if r.Reply != "" {
-				if err := answer.writeFile(r.Reply); err != nil { // the waiting program then sees this one end
+				// the waiting program then sees this one end
+				if err := answer.writeFile(r.Reply); err != nil {
 					stop(fmt.Errorf("can't write the reply: %w", err))
 				}
 			} else if err := s.send(answer); err != nil {
@@ -243,7 +246,8 @@ func (s *server) of(r *request) (*krigo.Model, error) {
 	return m, nil
 }
 
-// event holds the fields of krigo.Event that JSON can always write, and the progress of predictions.
+// event holds the fields of krigo.Event that JSON can always write, and the progress of
+// predictions.
 type event struct {
 	Stage     string `json:"stage"`
 	Family    string `json:"family"`
@@ -404,8 +408,8 @@ func (s *server) kept(of interface{ Write(w io.Writer) error }) (*reply, error) 
 	return answer, nil
 }
 
-// keepTargets stores the models of several targets, and returns a reply with their file, and with each model's file and
-// description.
+// keepTargets stores the models of several targets, and returns a reply with their file, and with
+// each model's file and description.
 func (s *server) keepTargets(all *krigo.Targets) (*reply, error) {
 	var file bytes.Buffer
 	if err := all.Write(&file); err != nil {
@@ -438,7 +442,8 @@ func (s *server) loadTargets(_ context.Context, r *request) (*reply, error) {
 	return s.keepTargets(all)
 }
 
-// certifyTargets recomputes the certificates of several targets. The buffer after the table holds their file.
+// certifyTargets recomputes the certificates of several targets.
+// The buffer after the table holds their file.
 func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error) {
 	if len(r.data) < 2 {
 		return nil, fmt.Errorf("%w: certify_targets needs a table and a file", errFrame)
@@ -473,9 +478,9 @@ func recertified(ctx context.Context, all *krigo.Targets, table *dataset.Table) 
 		"matches": err == nil}, err
 }
 
-// settle decides which inputs are categories or dates, if o doesn't say so itself. If a column has a type, the type
-// decides. If look is set, the cells of the other columns of text decide, as in krigo inspect. found says whether there
-// are any.
+// settle decides which inputs are categories or dates, if o doesn't say so itself.
+// If a column has a type, the type decides. If look is set, the cells of the other columns of text
+// decide, as in krigo inspect. found says whether there are any.
 func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) (found bool, err error) {
 	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
 	if err != nil {
@@ -536,8 +541,8 @@ func (s *server) close(_ context.Context, r *request) (*reply, error) {
 	return &reply{Result: struct{}{}}, nil
 }
 
-// predict returns predictions, with the columns of krigo.PredictionNames, and the other results that the arguments ask
-// for.
+// predict returns predictions, with the columns of krigo.PredictionNames, and the other results
+// that the arguments ask for.
 func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Intervals  []string `json:"intervals"`
@@ -649,8 +654,8 @@ func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Tabl
 	return answer, err
 }
 
-// addLabels adds the place of each row's label among the classes, and for each class its probability, and whether it is
-// in the row's set, if there are sets.
+// addLabels adds the place of each row's label among the classes, and for each class its
+// probability, and whether it is in the row's set, if there are sets.
 func (r *reply) addLabels(l krigo.Labels) {
 	column := func(name string, of func(i int) float64) { r.add(name, lists.To(len(l.Predictions), of)) }
 	column("label", func(i int) float64 { return float64(slices.Index(l.Classes, l.Predictions[i].Label)) })
@@ -667,8 +672,8 @@ func (r *reply) addLabels(l krigo.Labels) {
 	}
 }
 
-// modelAndTable returns the model and the table of a request. The table is read as the model reads its own tables. If
-// every is set, no row is left out.
+// modelAndTable returns the model and the table of a request.
+// The table is read as the model reads its own tables. If every is set, no row is left out.
 func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Model, *dataset.Table, error) {
 	m, err := s.of(r)
 	if err != nil {
@@ -754,7 +759,8 @@ func (s *server) certifyLabels(ctx context.Context, r *request) (*reply, error) 
 	return &reply{Result: found}, err
 }
 
-// watch adds outcomes to a ledger, the file that records outcomes, and returns how they compare with the certificate.
+// watch adds outcomes to a ledger, the file that records outcomes, and returns how they compare
+// with the certificate.
 func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Ledger string `json:"ledger"`

@@ -12,8 +12,8 @@ import (
 // source is the name of a request's table in errors.
 const source = "the data"
 
-// table takes a table from a request's first buffers, and reads its cells by the given reading. It leaves the other
-// buffers.
+// table takes a table from a request's first buffers, and reads its cells by the given reading.
+// It leaves the other buffers.
 func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 	h := r.Table
 	if h == nil {
@@ -47,7 +47,8 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 			if err := memory.Afford("the request's table", 8*float64(h.Rows)*float64(cols)); err != nil {
 				return nil, err
 			}
-			t.Values = make([]float64, h.Rows*cols) // only now, since a column of h.Rows rows has arrived
+			// only now, since a column of h.Rows rows has arrived
+			t.Values = make([]float64, h.Rows*cols)
 		}
 		if !h.Text[j] {
 			for i := range h.Rows {

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Normal returns 40 nodes and weights for E g(z), z ~ N(0, 1), which are exact for polynomials of degree up to 79.
+// Normal returns 40 nodes and weights for E g(z), z ~ N(0, 1), which are exact for polynomials of
+// degree up to 79.
 var Normal = sync.OnceValues(func() (z, w []float64) {
 	z, w = make([]float64, 40), make([]float64, 40)
 	quad.Hermite{}.FixedLocations(z, w, math.Inf(-1), math.Inf(1))
@@ -25,7 +26,8 @@ var unit = sync.OnceValues(func() (x, w []float64) {
 	return x, w
 })
 
-// Panels calls visit with the nodes and weights of a ten-point rule on each interval between two edges, which ascend.
+// Panels calls visit with the nodes and weights of a ten-point rule on each interval between two
+// edges, which ascend.
 func Panels(edges []float64, visit func(x, w float64)) {
 	x, w := unit()
 	for i := range len(edges) - 1 {

@@ -2,12 +2,12 @@ package radial
 
 import "github.com/krigo-gp/krigo/internal/linalg"
 
-// Width returns the number of columns that Apply takes at a time. The number of columns of v and out must be a multiple
-// of Width.
+// Width returns the number of columns that Apply takes at a time.
+// The number of columns of v and out must be a multiple of Width.
 func Width() int { return loops.vector }
 
-// Apply sets out ← out + op(k) v. op transposes if transpose is set, and k is a block of a covariance matrix. Each
-// row of out is summed in the order of v's rows.
+// Apply sets out ← out + op(k) v. op transposes if transpose is set, and k is a block of a
+// covariance matrix. Each row of out is summed in the order of v's rows.
 func Apply(transpose bool, k, v, out linalg.Matrix) {
 	rowStep := k.Stride
 	depthStep := 1
@@ -55,8 +55,8 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 	linalg.Return(edge)
 }
 
-// ApplyColumn does what Apply does, for one column. It sets out ← out + k v and, unless both is empty, both ← both + kᵀ
-// x.
+// ApplyColumn does what Apply does, for one column.
+// It sets out ← out + k v and, unless both is empty, both ← both + kᵀ x.
 func ApplyColumn(k linalg.Matrix, v, out, x, both []float64) {
 	if len(both) == 0 {
 		for i := range k.Rows {

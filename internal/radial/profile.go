@@ -14,8 +14,9 @@ func Total(lanes []float64) float64 {
 	return ((l[0] + l[4]) + (l[1] + l[5])) + ((l[2] + l[6]) + (l[3] + l[7]))
 }
 
-// Profile is a covariance function of unit variance, as a function of u = c²d². c makes the function simple: points
-// packed with the inverse lengthscales c/l have squared distances u.
+// Profile is a covariance function of unit variance, as a function of u = c²d².
+// c makes the function simple: points packed with the inverse lengthscales c/l have squared
+// distances u.
 type Profile int
 
 // The profiles. a is the shape.

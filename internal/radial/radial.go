@@ -1,10 +1,12 @@
-// Package radial holds the inner loops of covariance functions that depend on the distance between points: squared
-// distances, functions of these, and the sums that pull adjoints back. The loops take a few rows at a time, so that
-// each loop finds the results of the previous one in the first cache level.
+// Package radial holds the inner loops of covariance functions that depend on the distance between
+// points: squared distances, functions of these, and the sums that pull adjoints back.
+// The loops take a few rows at a time, so that each loop finds the results of the previous one in
+// the first cache level.
 //
-// Squared distances are sums of squared differences. On today's processors these cost little more than the products in
-// |a|² + |b|² − 2a·b, and nothing cancels. Each squared distance is right to (dim+2)/2 ulp, and coincident points have
-// the distance 0. Every value depends only on its own pair of points.
+// Squared distances are sums of squared differences.
+// On today's processors these cost little more than the products in |a|² + |b|² − 2a·b, and nothing
+// cancels. Each squared distance is right to (dim+2)/2 ulp, and coincident points have the distance
+// 0. Every value depends only on its own pair of points.
 package radial
 
 import (
@@ -17,8 +19,8 @@ import (
 //go:generate go run -C ../../tools ./vecgen -set radial -dir ../internal/radial
 //go:generate go run -C ../../tools ./vecgen -set single -dir ../internal/radial
 
-// Points are packed points: width of them side by side, dimension by dimension. Zeros fill the dimensions up to a
-// multiple of 4, and the points up to a multiple of width.
+// Points are packed points: width of them side by side, dimension by dimension.
+// Zeros fill the dimensions up to a multiple of 4, and the points up to a multiple of width.
 type Points struct {
 	Rows, Dim   int
 	width, step int // step is the length of a panel
@@ -35,7 +37,8 @@ func Right(x linalg.Matrix, centre, inverse []float64) Points {
 	return pack(x, centre, inverse, loops.width, linalg.Borrow)
 }
 
-// Kept packs x as a right argument without a scale, in memory that isn't for other uses afterwards (matrix.Large).
+// Kept packs x as a right argument without a scale, in memory that isn't for other uses afterwards
+// (matrix.Large).
 func Kept(x linalg.Matrix) Points {
 	return pack(x, make([]float64, x.Cols), slices.Repeat([]float64{1}, x.Cols), loops.width, matrix.Large)
 }
@@ -63,12 +66,12 @@ func (p Points) Release() { linalg.Return(p.data) }
 // Drop does the same for points of Kept.
 func (p Points) Drop() { p.data.Release() }
 
-// Block returns the largest number of right points that Strip takes. These points and their distances then stay in the
-// first or second cache level.
+// Block returns the largest number of right points that Strip takes.
+// These points and their distances then stay in the first or second cache level.
 func (p Points) Block() int { return min(max(16, 1<<16/(p.step/p.width)/16*16), 256) }
 
-// Strip writes the squared distances of the left points Group·g to Group·g+3 from the right points [j0, j1) to the
-// rows of d2. The rows of d2 have room for whole panels. j0 is a multiple of 16.
+// Strip writes the squared distances of the left points Group·g to Group·g+3 from the right points
+// [j0, j1) to the rows of d2. The rows of d2 have room for whole panels. j0 is a multiple of 16.
 func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
 	loops.distances(&a.data.Row(g)[0], &b.data.Row(j0 / b.width)[0], a.Dim, b.step, b.panels(j1-j0), &d2.Data[0],
 		d2.Stride)
@@ -76,14 +79,14 @@ func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
 
 func (p Points) panels(n int) int { return (n + p.width - 1) / p.width }
 
-// Moments collects Σ w (a_t − b_t) and Σ w (a_t − b_t)². Each dimension has eight lanes, and the number of dimensions
-// is filled up to a multiple of 4.
+// Moments collects Σ w (a_t − b_t) and Σ w (a_t − b_t)².
+// Each dimension has eight lanes, and the number of dimensions is filled up to a multiple of 4.
 type Moments struct {
 	First, Second []float64
 }
 
-// Add adds the weights w_j of left point i against the right points [j0, j0+n), n = len w. w must have room for whole
-// panels, and Add fills the rest with zeros.
+// Add adds the weights w_j of left point i against the right points [j0, j0+n), n = len w.
+// w must have room for whole panels, and Add fills the rest with zeros.
 func (m Moments) Add(w []float64, a Points, i int, b Points, j0 int) {
 	n := b.panels(len(w))
 	clear(w[len(w) : n*b.width])
@@ -96,24 +99,26 @@ func (p Profile) Value(k, u []float64, shape, variance float64) {
 	loops.value[p](k, u[:len(k)], shape, variance)
 }
 
-// Sums holds sums over pairs of points with adjoint k̄, in lanes: Σ k̄ k, Σ w u with w = k̄ ∂k/∂u, and for RQ Σ k̄
-// ∂k/∂ln a at fixed d².
+// Sums holds sums over pairs of points with adjoint k̄, in lanes:
+// Σ k̄ k, Σ w u with w = k̄ ∂k/∂u, and for RQ Σ k̄ ∂k/∂ln a at fixed d².
 type Sums [3 * Lanes]float64
 
-// Pull writes w = bar·∂k/∂u to w, which may be u, and adds to the sums. Matern12 has a kink at u = 0, where w is 0.
+// Pull writes w = bar·∂k/∂u to w, which may be u, and adds to the sums.
+// Matern12 has a kink at u = 0, where w is 0.
 func (p Profile) Pull(w, u, bar []float64, shape float64, sums *Sums) {
 	loops.pull[p](w, u[:len(w)], bar[:len(w)], shape, (*[3 * Lanes]float64)(sums))
 }
 
-// BundleDistances writes the squared distances of point i to the points 0 … i−1 to u, for each set of a bundle: i
-// elements for all sets. The rows of x are points.
+// BundleDistances writes the squared distances of point i to the points 0 … i−1 to u, for each set
+// of a bundle: i elements for all sets. The rows of x are points.
 func BundleDistances(x linalg.Bundle, i int, u []float64) {
 	if i > 0 && x.Cols > 0 {
 		loops.bundleDistances(i, x.Cols, &x.Row(i)[0], &x.Data[0], &u[:i*linalg.Abreast][0])
 	}
 }
 
-// BundleMoments adds Σ_j w_j (x_it − x_jt)² over j < i to sums[Lanes·t …]. The number of columns t is a multiple of
+// BundleMoments adds Σ_j w_j (x_it − x_jt)² over j < i to sums[Lanes·t …].
+// The number of columns t is a multiple of
 // 4. The sets of a bundle are the lanes.
 func BundleMoments(x linalg.Bundle, i int, w, sums []float64) {
 	if i > 0 && x.Cols > 0 {
@@ -121,14 +126,16 @@ func BundleMoments(x linalg.Bundle, i int, w, sums []float64) {
 	}
 }
 
-// Effect is one input of the additive kernel: k_t = over·exp(−(at−x)²) − hidden·g(x), for a point whose input is at and
-// points whose inputs are x. All inputs are divided by √2 l. The adjoint of k_t is
+// Effect is one input of the additive kernel:
+// k_t = over·exp(−(at−x)²) − hidden·g(x), for a point whose input is at and points whose inputs are
+// x. All inputs are divided by √2 l. The adjoint of k_t is
 // w = bar (main + pairs (total − k_t)).
 type Effect struct {
 	At, Hidden, Over, Main, Pairs float64
 }
 
-// Add writes over·exp(−(at−x)²) to se, and adds k_t to total and k_t² to squares, for points with inputs x and roots g.
+// Add writes over·exp(−(at−x)²) to se, and adds k_t to total and k_t² to squares, for points with
+// inputs x and roots g.
 func (e Effect) Add(x, g, se, total, squares []float64) {
 	n := len(x)
 	loops.effect(se[:n], total[:n], squares[:n], x, g[:n], e.At, e.Hidden, e.Over)

@@ -7,9 +7,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// Singles are packed points in float32 with a profile, for products with their covariance matrix in float32. A vector
-// holds twice as many lanes, and a result has about seven digits. There is no version in plain Go, where float32
-// gains nothing.
+// Singles are packed points in float32 with a profile, for products with their covariance matrix in
+// float32. A vector holds twice as many lanes, and a result has about seven digits.
+// There is no version in plain Go, where float32 gains nothing.
 type Singles struct {
 	profile     Profile
 	variance    float32
@@ -37,16 +37,17 @@ func NewSingles(p Profile, variance float64, x linalg.Matrix, centre, inverse []
 	return s, true
 }
 
-// A tile holds singleRows × singleCols covariances, and room for whole vectors at its end. With its points it fits
-// the second cache level.
+// A tile holds singleRows × singleCols covariances, and room for whole vectors at its end.
+// With its points it fits the second cache level.
 const (
 	singleRows   = 64
 	singleCols   = 256
 	singleStride = singleCols + 16
 )
 
-// SingleWidth returns the number of columns that Apply takes at a time. If there are several columns, their number must
-// be a multiple of SingleWidth. Zero means that there are no loops.
+// SingleWidth returns the number of columns that Apply takes at a time.
+// If there are several columns, their number must be a multiple of SingleWidth.
+// Zero means that there are no loops.
 func SingleWidth() int { return singles.vector }
 
 // singleMemory is scratch memory for Apply.
@@ -58,9 +59,10 @@ type singleMemory struct {
 
 var singleMemories = sync.Pool{New: func() any { return new(singleMemory) }}
 
-// Apply adds K_IJ v_J to out, with the rows I = [i0, i1). Unless both is empty, it adds K_IJᵀ v_I to both, with the
-// rows J = [j0, j1). Rows of v, out and both have cols elements, which is 1 or a multiple of SingleWidth. i0 is a
-// multiple of 4, and j0 a multiple of 32.
+// Apply adds K_IJ v_J to out, with the rows I = [i0, i1).
+// Unless both is empty, it adds K_IJᵀ v_I to both, with the rows J = [j0, j1).
+// Rows of v, out and both have cols elements, which is 1 or a multiple of SingleWidth.
+// i0 is a multiple of 4, and j0 a multiple of 32.
 func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 	m := singleMemories.Get().(*singleMemory)
 	defer singleMemories.Put(m)
@@ -108,8 +110,8 @@ func (m *singleMemory) column(rows int, v, out, x, both []float32, at int) {
 	}
 }
 
-// apply adds the tile times v to out, for the given number of rows of the tile. Rows are rowStep apart, and elements
-// depthStep apart.
+// apply adds the tile times v to out, for the given number of rows of the tile.
+// Rows are rowStep apart, and elements depthStep apart.
 func (m *singleMemory) apply(rows, rowStep, depthStep int, v, out []float32, cols int) {
 	depth := len(v) / cols
 	for i := 0; i < rows; i += singles.rows {

@@ -1,19 +1,23 @@
-// Package settings reads settings from the comments and tags of a struct's fields, so that each setting is described
-// in one place:
+// Package settings reads settings from the comments and tags of a struct's fields, so that each
+// setting is described in one place:
 //
 //	// Rows that a row is predicted from: all others, or earlier ones.
 //	// Default: by the number of rows.
 //	Form string `set:"form" value:"F" values:"loo vecchia"` // see Vecchia 1988
 //
-// The first paragraph of the comment above a field is the setting's help. The help is "rows that a row is predicted
-// from: all others, or earlier ones": a full stop at the end goes, and so does the capital letter at the beginning,
-// unless another one follows it. Two kinds of lines end that paragraph, and aren't part of the help. A line that begins
-// with "Default:" says what decides the default. A line that begins with "Takes" describes the range, for errors.
-// Further paragraphs, and a comment behind the field, are for readers of the code. If several structs have a setting,
-// one of them has its help, and the fields of the others have a comment behind them.
+// The first paragraph of the comment above a field is the setting's help. The help is "rows that a
+// row is predicted from: all others, or earlier ones":
+// a full stop at the end goes, and so does the capital letter at the beginning, unless another one
+// follows it. Two kinds of lines end that paragraph, and aren't part of the help. A line that
+// begins with "Default:" says what decides the default.
+// A line that begins with "Takes" describes the range, for errors.
+// Further paragraphs, and a comment behind the field, are for readers of the code.
+// If several structs have a setting, one of them has its help, and the fields of the others have a
+// comment behind them.
 //
-// A program can't read its own comments, so that go generate writes them to words.json. A module of somebody else has
-// tags for them: help, rule for the default, and want for the range. The other tags are
+// A program can't read its own comments, so that go generate writes them to words.json.
+// A module of somebody else has tags for them: help, rule for the default, and want for the range.
+// The other tags are
 //
 //	set      the setting's name, without the dashes of its flag
 //	value    the placeholder for the value in help, for example F in --form F
@@ -24,9 +28,12 @@
 //	for      training, if only training uses the setting; fit, if only training that ends with a model uses it
 //	zero     the word that the number 0 stands for
 //
-// A setting may have two fields. One holds numbers. The other, whose name ends in By, holds words that replace a
-// number. Fields of embedded structs count as the struct's own. Several structs may have a setting with the same name.
-// The setting then takes the values of all these structs, and each property comes from the first struct that has it.
+// A setting may have two fields. One holds numbers.
+// The other, whose name ends in By, holds words that replace a number.
+// Fields of embedded structs count as the struct's own.
+// Several structs may have a setting with the same name.
+// The setting then takes the values of all these structs, and each property comes from the first
+// struct that has it.
 package settings
 
 import (
@@ -60,8 +67,8 @@ type Setting struct {
 	index []int
 }
 
-// word holds what the comment above a setting's field says: its help, the rule for its default, and the numbers that
-// the setting takes.
+// word holds what the comment above a setting's field says:
+// its help, the rule for its default, and the numbers that the setting takes.
 type word struct {
 	Help string `json:"help,omitzero"`
 	Rule string `json:"rule,omitzero"`
@@ -81,10 +88,12 @@ var words = sync.OnceValue(func() (all map[string]map[string]word) {
 	return all
 })
 
-// known holds the settings of each type that was asked for. A start of krigo asks for each of them many times.
+// known holds the settings of each type that was asked for.
+// A start of krigo asks for each of them many times.
 var known sync.Map
 
-// Of returns the settings of a struct, in the order of its fields. Don't change the elements of their Values.
+// Of returns the settings of a struct, in the order of its fields.
+// Don't change the elements of their Values.
 func Of(v any) []Setting {
 	t := reflect.Indirect(reflect.ValueOf(v)).Type()
 	all, is := known.Load(t)
@@ -121,8 +130,8 @@ func settingOf(f reflect.StructField, index []int, said word) Setting {
 	return s
 }
 
-// Merge merges the settings of several structs that have the same name. They are in the order in which their names
-// come first.
+// Merge merges the settings of several structs that have the same name.
+// They are in the order in which their names come first.
 func Merge(structs ...any) (all []Setting) {
 	for _, v := range structs {
 		for _, s := range Of(v) {
@@ -159,7 +168,8 @@ func Merge(structs ...any) (all []Setting) {
 // Key returns the setting's name in JSON.
 func (s Setting) Key() string { return strings.ReplaceAll(s.Name, "-", "_") }
 
-// Base returns the type of the setting's value. If the field is a pointer, Base returns the type to which it points.
+// Base returns the type of the setting's value.
+// If the field is a pointer, Base returns the type to which it points.
 func (s Setting) Base() reflect.Type {
 	if s.Type.Kind() == reflect.Pointer {
 		return s.Type.Elem()
@@ -191,8 +201,9 @@ func (s Setting) Get(v any) any { return s.in(v).Interface() }
 // Give sets the setting's value in the struct to which v points.
 func (s Setting) Give(v, value any) { s.in(v).Set(reflect.ValueOf(value)) }
 
-// Fill copies fields of from to the settings of the struct to which to points. It copies fields with the same name
-// that aren't zero. If only the field of from is a pointer, Fill copies the value to which it points.
+// Fill copies fields of from to the settings of the struct to which to points.
+// It copies fields with the same name that aren't zero.
+// If only the field of from is a pointer, Fill copies the value to which it points.
 func Fill(to, from any) {
 	source := reflect.Indirect(reflect.ValueOf(from))
 	for _, s := range Of(to) {
@@ -218,8 +229,8 @@ func Defaults(v any) {
 	}
 }
 
-// Parse parses text and stores the value where to points: text, a number, true or false, or a list of numbers with
-// commas between them.
+// Parse parses text and stores the value where to points:
+// text, a number, true or false, or a list of numbers with commas between them.
 func Parse(to any, text string) (err error) {
 	switch to := to.(type) {
 	case *string:
@@ -248,16 +259,17 @@ func Parse(to any, text string) (err error) {
 	return err
 }
 
-// fields returns the setting's fields in the struct to which v points: the field of the value, and the field of words
-// that replace it. The struct needn't have tags. A field that is missing is invalid.
+// fields returns the setting's fields in the struct to which v points:
+// the field of the value, and the field of words that replace it. The struct needn't have tags.
+// A field that is missing is invalid.
 func (s Setting) fields(v any) (value, by reflect.Value) {
 	name := strings.TrimSuffix(s.Field, "By")
 	fields := reflect.ValueOf(v).Elem()
 	return fields.FieldByName(name), fields.FieldByName(name + "By")
 }
 
-// Pointer returns a pointer to the setting's field in the struct to which v points. It returns nil if the setting has
-// no field or two.
+// Pointer returns a pointer to the setting's field in the struct to which v points.
+// It returns nil if the setting has no field or two.
 func (s Setting) Pointer(v any) any {
 	if value, by := s.fields(v); value.IsValid() && !by.IsValid() {
 		if value.Kind() == reflect.String { // the field may have a named string type
@@ -281,7 +293,8 @@ func (s Setting) Set(v any, text string) error {
 	return s.Parse(value.Addr().Interface(), text)
 }
 
-// Text returns the text from which Set would set the fields to their values, or "" if they are zero.
+// Text returns the text from which Set would set the fields to their values, or "" if they are
+// zero.
 func (s Setting) Text(v any) string {
 	value, by := s.fields(v)
 	switch {

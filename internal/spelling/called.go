@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// elsewhere has krigo's names of kernels and objectives, and what other programs and papers call them.
+// elsewhere has krigo's names of kernels and objectives, and what other programs and papers call
+// them.
 var elsewhere = []struct{ here, there string }{
 	{"se", "rbf gaussian squaredexponential exponentiatedquadratic sqexp expquad"},
 	{"matern12", "exponential laplacian ornsteinuhlenbeck ou absoluteexponential matern05"},
@@ -29,8 +30,8 @@ var elsewhere = []struct{ here, there string }{
 	{"kl-pac", "pac pacbayes"},
 }
 
-// Called returns `"rbf" is called "se" here` if other programs use the name for one of the known names, without regard
-// to case, spaces and signs. It returns "" for other names.
+// Called returns `"rbf" is called "se" here` if other programs use the name for one of the known
+// names, without regard to case, spaces and signs. It returns "" for other names.
 func Called(name string, known []string) string {
 	plain := func(name string) string {
 		name = strings.NewReplacer(" ", "", "_", "", "-", "", "/", "", ".", "", "(", "", ")", "").Replace(strings.ToLower(name))

@@ -1,5 +1,5 @@
-// Package spelling guesses which known name was meant by an unknown name, for messages about columns, kernels, flags
-// and the like.
+// Package spelling guesses which known name was meant by an unknown name, for messages about
+// columns, kernels, flags and the like.
 package spelling
 
 import (
@@ -9,8 +9,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// DidYouMean returns the end of a message about an unknown name. It suggests the known name with the smallest edit
-// distance, without regard to case, if at least half of it agrees. A name farther away would be a bad guess.
+// DidYouMean returns the end of a message about an unknown name.
+// It suggests the known name with the smallest edit distance, without regard to case, if at least
+// half of it agrees. A name farther away would be a bad guess.
 func DidYouMean(name string, known []string) string {
 	const longest = 100 // a longer word is no typing error, and the distance takes quadratic time
 	best := ""

@@ -14,8 +14,8 @@ var alike = strings.NewReplacer(strings.Fields("А A В B Е E З 3 І I Ї Ï �
 	"Μ M Ν N Ο O Ρ P Τ T Υ Y Χ X α a γ y η n ι i κ k ν v ο o ρ p υ u χ x ı i հ h օ o ս u " +
 	"‐ - ‒ - – - — - − - ‘ ' ’ ' ʼ '")...)
 
-// Twins returns an error if two of the names are equal, or look the same: letters of other scripts, characters without
-// width, or spaces differ.
+// Twins returns an error if two of the names are equal, or look the same:
+// letters of other scripts, characters without width, or spaces differ.
 func Twins(names []string) error {
 	unseen := func(c rune) rune {
 		if unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) || c == '\u2800' {

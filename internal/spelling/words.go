@@ -39,7 +39,8 @@ func Quoted(names []string, limit int) string {
 	return b.String()
 }
 
-// Printable returns a name for a line on a terminal. It quotes the name if some characters don't print.
+// Printable returns a name for a line on a terminal. It quotes the name if some characters don't
+// print.
 func Printable(name string) string {
 	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(name)
@@ -47,7 +48,8 @@ func Printable(name string) string {
 	return name
 }
 
-// Escaped writes characters that don't print as escapes, so that a text can't end its line or speak to a terminal.
+// Escaped writes characters that don't print as escapes, so that a text can't end its line or speak
+// to a terminal.
 func Escaped(text string) string {
 	var b strings.Builder
 	for _, c := range text {
@@ -66,8 +68,9 @@ var once = []string{"decimal", "thousands", "below", "duplicates", "group", "cen
 // Once says whether a flag takes a single value.
 func Once(flag string) bool { return slices.Contains(once, flag) }
 
-// Flag returns a flag with its value as a shell takes it, or with its values if the flag takes a list. Lists are read
-// as CSV, so Flag quotes a value of a list that has a comma, a quote or a line break.
+// Flag returns a flag with its value as a shell takes it, or with its values if the flag takes a
+// list. Lists are read as CSV, so Flag quotes a value of a list that has a comma, a quote or a line
+// break.
 func Flag(name string, values ...string) string {
 	values = slices.Clone(values)
 	if Once(name) {

@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// JSONText returns the text of a JSON file, and its name in errors. If path is a JSON object, as programs without a
-// file give it, the object is the text.
+// JSONText returns the text of a JSON file, and its name in errors.
+// If path is a JSON object, as programs without a file give it, the object is the text.
 func JSONText(path string) (text []byte, name string, err error) {
 	if strings.HasPrefix(path, "{") {
 		return []byte(path), "the JSON object", nil
@@ -26,8 +26,9 @@ func JSONText(path string) (text []byte, name string, err error) {
 	return text, path, err
 }
 
-// ReadJSON decodes a file that people write: one JSON document. It refuses unknown keys, and keys that an object has
-// twice, because one of the two would be lost silently. path may be the document itself.
+// ReadJSON decodes a file that people write: one JSON document.
+// It refuses unknown keys, and keys that an object has twice, because one of the two would be lost
+// silently. path may be the document itself.
 func ReadJSON(path string, v any) error {
 	text, path, err := JSONText(path)
 	if err != nil {
@@ -55,9 +56,10 @@ func ReadJSON(path string, v any) error {
 	return nil
 }
 
-// Unmarshal decodes JSON that a program wrote. It refuses texts with control characters, which could speak on a line of
-// their own or to a terminal. Whatever stands under one of the keys of names is quoted where it is printed, and may have
-// them.
+// Unmarshal decodes JSON that a program wrote.
+// It refuses texts with control characters, which could speak on a line of their own or to a
+// terminal. Whatever stands under one of the keys of names is quoted where it is printed, and may
+// have them.
 func Unmarshal(text []byte, v any, names ...string) error {
 	if err := json.Unmarshal(text, v); err != nil {
 		return err
@@ -68,7 +70,8 @@ func Unmarshal(text []byte, v any, names ...string) error {
 	return nil
 }
 
-// controlled reads a valid JSON value up to the first text with control characters that isn't a name.
+// controlled reads a valid JSON value up to the first text with control characters that isn't a
+// name.
 func controlled(d *json.Decoder, name bool, names []string) (text string, found bool) {
 	token, _ := d.Token()
 	text, _ = token.(string)

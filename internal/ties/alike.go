@@ -10,7 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// scores replaces values by the normal scores of their ranks, so that a few large values don't decide.
+// scores replaces values by the normal scores of their ranks, so that a few large values don't
+// decide.
 func scores(values []float64) []float64 {
 	order := linalg.UpTo(len(values))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
@@ -21,15 +22,17 @@ func scores(values []float64) []float64 {
 	return z
 }
 
-// mostShuffled limits how often units are shuffled. Shuffling ends earlier when more than enoughAbove shuffles show at
-// least as much as the table does.
+// mostShuffled limits how often units are shuffled.
+// Shuffling ends earlier when more than enoughAbove shuffles show at least as much as the table
+// does.
 const (
 	mostShuffled = 4999
 	enoughAbove  = 20
 )
 
-// alike returns the intraclass correlation of values within units (one-way analysis of variance, with units of any
-// size), and the share of shuffled tables that have at least as large a correlation.
+// alike returns the intraclass correlation of values within units (one-way analysis of variance,
+// with units of any size), and the share of shuffled tables that have at least as large a
+// correlation.
 func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 	var z []float64
 	var sizes []int
@@ -75,13 +78,15 @@ func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 	return icc, float64(above) / float64(done)
 }
 
-// roots returns the square roots of absolute errors. A few large errors hardly change the mean of these roots.
+// roots returns the square roots of absolute errors.
+// A few large errors hardly change the mean of these roots.
 func roots(errors []float64) []float64 {
 	return lists.Of(errors, func(e float64) float64 { return math.Sqrt(math.Abs(e)) })
 }
 
-// ratio returns how many times as large errors is as others, in a typical unit. A unit's error is the mean of the roots
-// of its absolute errors. `of` (mean or median) sums up the units, and the ratio is squared because of the roots.
+// ratio returns how many times as large errors is as others, in a typical unit.
+// A unit's error is the mean of the roots of its absolute errors.
+// `of` (mean or median) sums up the units, and the ratio is squared because of the roots.
 func ratio(errors, others []float64, members [][]int, of func([]float64) float64) float64 {
 	typical := func(errors []float64) float64 {
 		var means []float64

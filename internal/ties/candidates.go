@@ -14,11 +14,13 @@ import (
 )
 
 const (
-	leastUnits   = 4   // least number of units of a candidate; fewer units say too little about new units
+	// least number of units of a candidate; fewer units say too little about new units
+	leastUnits   = 4
 	leastOfUnits = 1.8 // rows of a unit, on average
 )
 
-// Candidates returns the candidates of a table, made from the given rows, whose scaled inputs are x and targets y.
+// Candidates returns the candidates of a table, made from the given rows, whose scaled inputs are x
+// and targets y.
 func Candidates(d *dataset.Data, rows []int, x matrix.Dense, y []float64) ([]Candidate, error) {
 	columns, err := columnsOf(d, rows)
 	if err != nil {
@@ -69,7 +71,8 @@ func columnsOf(d *dataset.Data, rows []int) (columns []column, err error) {
 	return columns, nil
 }
 
-// needed says whether a candidate may need the column: if its values repeat, or if it holds dates or coordinates.
+// needed says whether a candidate may need the column:
+// if its values repeat, or if it holds dates or coordinates.
 // Other columns would take most of the memory of a large fit.
 func (c *column) needed() bool {
 	return c.dates || judged(max(c.levels, leastUnits), len(c.numbers)) || slices.ContainsFunc(coordinates,
@@ -95,7 +98,8 @@ func inputsOf(d *dataset.Data) map[int][]int {
 	return inputs
 }
 
-// level numbers the distinct values of a column, and finds out whether they are labels or number the rows.
+// level numbers the distinct values of a column, and finds out whether they are labels or number
+// the rows.
 func (c *column) level(text bool, rows []int) {
 	c.values = slices.Clone(c.numbers)
 	c.values = slices.DeleteFunc(c.values, func(v float64) bool { return v != v })
@@ -154,8 +158,9 @@ func labels(columns []column, rows []int) (all []Candidate) {
 	return all
 }
 
-// sortedBy says whether the rows of each unit follow one another in the file. A unit may have at most two stretches on
-// average, and the file at most half as many stretches as in random order.
+// sortedBy says whether the rows of each unit follow one another in the file.
+// A unit may have at most two stretches on average, and the file at most half as many stretches as
+// in random order.
 func sortedBy(c column, rows []int) bool {
 	runs := 0
 	last := -1
@@ -183,9 +188,9 @@ func inFile(rows []int) []int {
 	return place
 }
 
-// nests says whether another input is the same in all rows of nearly every unit. If the other input has a different
-// value in every unit, it may hold the same units under other names. It then counts only if the column itself is no
-// input.
+// nests says whether another input is the same in all rows of nearly every unit.
+// If the other input has a different value in every unit, it may hold the same units under other
+// names. It then counts only if the column itself is no input.
 func nests(c column, columns []column) bool {
 	for _, other := range columns {
 		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 || other.levels > c.levels ||
@@ -227,8 +232,9 @@ const mostlySame = 0.95
 // mostPaired is the number of columns whose pairs are candidates.
 const mostPaired = 5
 
-// sorted says whether an input goes up or down with the rows' order. The order then adds nothing to this input. Some of
-// the rows are enough to tell, because the correlation of independent rows is about 1/√n.
+// sorted says whether an input goes up or down with the rows' order.
+// The order then adds nothing to this input. Some of the rows are enough to tell, because the
+// correlation of independent rows is about 1/√n.
 func sorted(rows []int, x matrix.Dense) bool {
 	const least, enough = 0.5, 10_000
 	of := make([]float64, min(len(rows), enough))
@@ -336,13 +342,16 @@ func space(columns []column) (all []Candidate) {
 }
 
 const (
-	copied      = 1e-4 // largest difference of copies, in standard deviations of each input and the target
+	// largest difference of copies, in standard deviations of each input and the target
+	copied      = 1e-4
 	leastCopied = 0.05 // least share of rows that are copies
-	mostNear    = 64   // copies may have this many rows between them when all rows are sorted along a line
+	// copies may have this many rows between them when all rows are sorted along a line
+	mostNear = 64
 )
 
-// copies returns rows whose inputs and target are nearly, but not exactly, the same as another row's. Such rows are
-// also near one another along a line of any direction, so that only neighbours along a random line are compared.
+// copies returns rows whose inputs and target are nearly, but not exactly, the same as another
+// row's. Such rows are also near one another along a line of any direction, so that only neighbours
+// along a random line are compared.
 func copies(x matrix.Dense, y []float64) []Candidate {
 	rng := rand.New(rand.NewPCG(0, 0x636f706965730000))
 	along := slices.Clone(y)

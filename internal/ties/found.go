@@ -14,14 +14,18 @@ const (
 	mostApartP  = 0.005
 	leastApart  = 1.2  // Apart, for columns
 	leastNested = 1.02 // Apart, for columns that nest (see Nests): chance makes no such columns
-	leastBlocks = 1.3  // Apart, for blocks whose place is an input: a gap always makes errors a little worse
+	// Apart, for blocks whose place is an input: a gap always makes errors a little worse
+	leastBlocks = 1.3
 	leastCopies = 2
 	leastAlike  = 0.05
-	leastDesign = 0.25 // Alike times the number of other rows in a unit, by which the variance of averages grows
-	fewNames    = 8    // fewer units may be kinds of rows, unless a unit's rows stand together in the file
-	leastRead   = 0.1  // an input that explains a larger share of squared errors in new units is a measure
-	shareRead   = 0.7  // leastRead as a share of Alike; the larger of the two limits counts
-	nestedRead  = 0.5  // leastRead for columns that nest
+	// Alike times the number of other rows in a unit, by which the variance of averages grows
+	leastDesign = 0.25
+	// fewer units may be kinds of rows, unless a unit's rows stand together in the file
+	fewNames = 8
+	// an input that explains a larger share of squared errors in new units is a measure
+	leastRead  = 0.1
+	shareRead  = 0.7 // leastRead as a share of Alike; the larger of the two limits counts
+	nestedRead = 0.5 // leastRead for columns that nest
 )
 
 // Found returns the candidates that tie rows together.
@@ -40,8 +44,8 @@ func Found(all []Tie) []Tie {
 	return append(lists.If(found, func(t Tie) bool { return t.Kind != Pair && t.Kind != Order }), most)
 }
 
-// clearly says how clearly a unit's rows are alike. Of all settings it is largest where all rows of a setting are in
-// one unit, and no others.
+// clearly says how clearly a unit's rows are alike.
+// Of all settings it is largest where all rows of a setting are in one unit, and no others.
 func (t Tie) clearly() float64 { return t.Alike * math.Sqrt(float64(t.Units)) }
 
 // surely returns those of several candidates that tie rows together.
@@ -54,8 +58,8 @@ func surely(all []Tie) (some []Tie) {
 	return some
 }
 
-// holm says for each candidate whether its AlikeP is too small for chance. In at most 1 of 100 independent tables it
-// says so for any candidate (Holm 1979).
+// holm says for each candidate whether its AlikeP is too small for chance.
+// In at most 1 of 100 independent tables it says so for any candidate (Holm 1979).
 func holm(all []Tie) []bool {
 	order := linalg.UpTo(len(all))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].AlikeP, all[b].AlikeP) })
@@ -81,7 +85,8 @@ func (t Tie) ties(sure bool) bool {
 	case t.Kind == Column:
 		return sure || (t.Nests && apart(leastApart))
 	case t.Kind == Setting:
-		// On a grid a bend of the function looks like effects of settings, but then new settings are predicted as well.
+		// On a grid a bend of the function looks like effects of settings, but then new settings
+		// are predicted as well.
 		return sure && ((!t.Chance && t.Units >= manySettings) || t.Apart >= leastApart)
 	case t.Kind != Pair && len(t.Inputs) > 0:
 		return sure && apart(leastBlocks)
@@ -89,8 +94,8 @@ func (t Tie) ties(sure bool) bool {
 	return sure
 }
 
-// measures says whether the candidate's input measures something, or holds a few kinds, instead of naming units. The
-// model can read between the values of a measure.
+// measures says whether the candidate's input measures something, or holds a few kinds, instead of
+// naming units. The model can read between the values of a measure.
 func (t Tie) measures() bool {
 	switch read := 1 - t.Unordered*t.Unordered; {
 	case t.Units < fewNames && !t.Sorted:
@@ -104,9 +109,10 @@ func (t Tie) measures() bool {
 	}
 }
 
-// finest leaves out ties that follow from other ties. If a column ties, pairs of columns and blocks of the file are
-// left out, and also every column whose units are unions of its units. Of blocks of several sizes, the smallest stay
-// for space, and the largest for time and the file. Of several pairs the last stays.
+// finest leaves out ties that follow from other ties.
+// If a column ties, pairs of columns and blocks of the file are left out, and also every column
+// whose units are unions of its units. Of blocks of several sizes, the smallest stay for space, and
+// the largest for time and the file. Of several pairs the last stays.
 func finest(found []Tie) (left []Tie) {
 	columns := slices.DeleteFunc(slices.Clone(found), func(t Tie) bool { return t.Kind != Column })
 	for i, t := range found {

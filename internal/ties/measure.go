@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Look holds what measures candidates: a GP, half-widths for Same and New in the units of the GP's targets, and Fit,
-// which fits another GP to inputs and targets.
+// Look holds what measures candidates: a GP, half-widths for Same and New in the units of the GP's
+// targets, and Fit, which fits another GP to inputs and targets.
 type Look struct {
 	posterior.Given
 	Widths []float64
@@ -128,9 +128,10 @@ func ofUnits(errors []float64, members [][]int, width float64) (shares []float64
 	return shares
 }
 
-// onceApart returns the chance of errors as large as in apart if units said nothing. It compares these errors with the
-// errors when shuffled units are left out. It shuffles only once, because every shuffle needs a new search for
-// neighbours. It assumes that the sum of the units' differences has a normal distribution.
+// onceApart returns the chance of errors as large as in apart if units said nothing.
+// It compares these errors with the errors when shuffled units are left out.
+// It shuffles only once, because every shuffle needs a new search for neighbours.
+// It assumes that the sum of the units' differences has a normal distribution.
 func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
 	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -148,13 +149,14 @@ func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *r
 }
 
 const (
-	mostLeftOut = 199  // number of shuffles
-	leastSeen   = 1.02 // candidates with a smaller Apart, or an ApartP above mostSeen, aren't measured further
-	mostSeen    = 0.05
+	mostLeftOut = 199 // number of shuffles
+	// candidates with a smaller Apart, or an ApartP above mostSeen, aren't measured further
+	leastSeen = 1.02
+	mostSeen  = 0.05
 )
 
-// shuffledApart returns the chance that errors with shuffled units left out reach size. It shuffles until errors reach
-// size, at most mostLeftOut times.
+// shuffledApart returns the chance that errors with shuffled units left out reach size.
+// It shuffles until errors reach size, at most mostLeftOut times.
 func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
 	for done := 1; done <= mostLeftOut; done++ {
@@ -179,7 +181,8 @@ func first(members [][]int, most int) [][]int {
 	return members
 }
 
-// only returns g restricted to the rows of the given units, in their order, and the unit of each of these rows.
+// only returns g restricted to the rows of the given units, in their order, and the unit of each of
+// these rows.
 func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 	rows := slices.Concat(members...)
 	of := []int(nil)
@@ -199,8 +202,9 @@ func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 	return g, of
 }
 
-// withoutInputs fits a model without t.Inputs, which doesn't know the unit. It measures how alike this model's errors
-// are within a unit (Alike), and compares its errors on left-out units with the full model's (Unordered).
+// withoutInputs fits a model without t.Inputs, which doesn't know the unit.
+// It measures how alike this model's errors are within a unit (Alike), and compares its errors on
+// left-out units with the full model's (Unordered).
 func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart []float64, rng *rand.Rand) error {
 	of := t.Of
 	g := l.Given
@@ -237,11 +241,13 @@ func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart 
 // mostFirst is the largest number of units from which siblings takes a row.
 const mostFirst = 400
 
-// siblings measures whether rows have more in common with other rows of their unit than a smooth function of the
-// inputs. It fits a GP to one row of each unit. This GP can't know what the rows of a unit share: it is noise. The error
-// of the row, predicted from the others, is compared with the error of the unit's other rows, predicted from all rows
-// of the fit, and so also from the row itself. If the GP is right, no function of the rows of the fit tells anything of
-// the second error, also where settings are so few that the function can't be learnt between them.
+// siblings measures whether rows have more in common with other rows of their unit than a smooth
+// function of the inputs. It fits a GP to one row of each unit.
+// This GP can't know what the rows of a unit share: it is noise.
+// The error of the row, predicted from the others, is compared with the error of the unit's other
+// rows, predicted from all rows of the fit, and so also from the row itself.
+// If the GP is right, no function of the rows of the fit tells anything of the second error, also
+// where settings are so few that the function can't be learnt between them.
 func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.Rand) error {
 	members = slices.Clone(members)
 	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })

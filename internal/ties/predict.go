@@ -10,15 +10,18 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// predictor predicts a row of a GP's training rows from all other training rows, or from some of the others.
+// predictor predicts a row of a GP's training rows from all other training rows, or from some of
+// the others.
 type predictor interface {
-	// alone returns the errors of rows, each predicted from all other rows, and their standard deviations.
+	// alone returns the errors of rows, each predicted from all other rows, and their standard
+	// deviations.
 	alone(rows []int) (errors, sd []float64)
 	// apart returns the errors of rows, each predicted from the rows of other units.
 	apart(rows, of []int) []float64
 }
 
-// mostExact is the largest number of rows that all predict one another, because this inverts their covariance matrix.
+// mostExact is the largest number of rows that all predict one another, because this inverts their
+// covariance matrix.
 // With more rows, only the nearest rows predict.
 const mostExact = 2000
 
@@ -81,7 +84,8 @@ func (e *exact) apart(rows, of []int) []float64 {
 				block.Set(i, j, e.inverse.At(row, other))
 			}
 		}
-		if linalg.Cholesky(block) != nil { // fails only by rounding, because C⁻¹ is positive definite
+		// fails only by rounding, because C⁻¹ is positive definite
+		if linalg.Cholesky(block) != nil {
 			for i := range x {
 				x[i] = math.NaN()
 			}
@@ -141,7 +145,8 @@ func (n *nearest) from(rows []int, near []int32) (errors, sd []float64) {
 		block := c.View(0, m+1, 0, m+1)
 		kernel.At(n.Kernel, n.Theta).FillLower(x.RowRange(0, m+1), block)
 		block.AddDiagonal(n.Noise)
-		// The last row of the factor holds L⁻¹k, and then the standard deviation of the row given the other rows.
+		// The last row of the factor holds L⁻¹k, and then the standard deviation of the row given
+		// the other rows.
 		if linalg.Cholesky(block) != nil {
 			errors[i], sd[i] = math.NaN(), math.NaN()
 			return

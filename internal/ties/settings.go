@@ -9,18 +9,21 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// A setting is what the rows of a unit have in common if no column names the unit: a few columns have equal values, or
-// nearly equal values, in these rows. Not all sets of columns can be candidates. So a set begins with one column, and
-// takes in columns as long as more rows agree in the set than would by chance.
+// A setting is what the rows of a unit have in common if no column names the unit:
+// a few columns have equal values, or nearly equal values, in these rows.
+// Not all sets of columns can be candidates. So a set begins with one column, and takes in columns
+// as long as more rows agree in the set than would by chance.
 
 const (
 	mostBegun     = 8      // number of columns that a set may begin with
 	mostCompared  = 20_000 // with more rows, sets don't grow
 	leastRepeated = 0.2    // least share of rows whose setting has another row
 	leastSettings = 8      // least number of settings
-	manySettings  = 20     // fewer settings must agree in more columns than by chance, and must tell more
-	mostLinked    = 2000   // rows among which nearly equal rows are sought
-	leastGap      = 4      // least difference of the logarithms of distances within and between settings, in their sds
+	// fewer settings must agree in more columns than by chance, and must tell more
+	manySettings = 20
+	mostLinked   = 2000 // rows among which nearly equal rows are sought
+	// least difference of the logarithms of distances within and between settings, in their sds
+	leastGap      = 4
 	leastDistance = 1e-7
 )
 
@@ -58,8 +61,8 @@ func settings(columns []column, x matrix.Dense) (all []Candidate) {
 	return all
 }
 
-// byChance says whether rows have settings in common because values of each column repeat, as on a grid, and not because
-// columns agree.
+// byChance says whether rows have settings in common because values of each column repeat, as on a
+// grid, and not because columns agree.
 func byChance(set []column) bool {
 	return !slices.ContainsFunc(set, func(c column) bool { return c.of == nil }) && unlikely(set) < leastUnlikely
 }
@@ -75,8 +78,8 @@ func butOne(set []column) [][]column {
 	return all
 }
 
-// add adds a candidate, unless another candidate has the same units, or too few rows have a setting in common with
-// others.
+// add adds a candidate, unless another candidate has the same units, or too few rows have a setting
+// in common with others.
 func add(all []Candidate, set []column, of []int, size float64, least int) []Candidate {
 	if len(set) == 0 || (len(set) == 1 && set[0].label) {
 		return all
@@ -133,8 +136,9 @@ func agreements(of []int) (share float64) {
 // leastUnlikely is the least value of unlikely that chance doesn't explain.
 const leastUnlikely = 2
 
-// unlikely compares the number of pairs of rows that agree in all columns of a set with the number that would agree if
-// the columns were independent. It returns the difference in standard deviations; 0 for a single column.
+// unlikely compares the number of pairs of rows that agree in all columns of a set with the number
+// that would agree if the columns were independent.
+// It returns the difference in standard deviations; 0 for a single column.
 func unlikely(set []column) float64 {
 	if len(set) < 2 {
 		return 0
@@ -148,8 +152,9 @@ func unlikely(set []column) float64 {
 	return (pairs*agreements(agreeing(set)) - chance) / math.Sqrt(chance+1)
 }
 
-// grown returns the set that begins with a column. It takes in the column that makes the set the most unlikely, and
-// stops where no column makes it more unlikely.
+// grown returns the set that begins with a column.
+// It takes in the column that makes the set the most unlikely, and stops where no column makes it
+// more unlikely.
 func grown(c column, from []column) []column {
 	set := []column{c}
 	best := float64(leastUnlikely)
@@ -171,9 +176,10 @@ func grown(c column, from []column) []column {
 	}
 }
 
-// linked numbers rows by settings that are nearly equal in the inputs of a set. Neighbouring rows are joined one after
-// the other (the tree of least distances, by Prim's algorithm). If the tree's distances are of two sizes, the longer
-// ones are between settings. size is a distance between both.
+// linked numbers rows by settings that are nearly equal in the inputs of a set.
+// Neighbouring rows are joined one after the other (the tree of least distances, by Prim's
+// algorithm). If the tree's distances are of two sizes, the longer ones are between settings.
+// size is a distance between both.
 func linked(set []column, x matrix.Dense) (of []int, size float64) {
 	var inputs []int
 	for _, c := range set {
@@ -225,8 +231,9 @@ func linked(set []column, x matrix.Dense) (of []int, size float64) {
 	return of, math.Exp(limit)
 }
 
-// parted parts values in two, so that their squared distances from the mean of their part are least (Otsu 1979). It
-// returns a limit, and the difference of the means in standard deviations within the parts.
+// parted parts values in two, so that their squared distances from the mean of their part are least
+// (Otsu 1979). It returns a limit, and the difference of the means in standard deviations within
+// the parts.
 func parted(values []float64) (limit, gap float64) {
 	slices.Sort(values)
 	n := len(values)

@@ -1,4 +1,5 @@
-// Package kerneltest holds what every kernel must satisfy, as tests that any implementation can run.
+// Package kerneltest holds what every kernel must satisfy, as tests that any implementation can
+// run.
 package kerneltest
 
 import (

@@ -27,9 +27,11 @@ type Problem interface {
 	Evaluate(x, gradient []float64) (float64, error)
 }
 
-// RunProblem checks an objective on small random problems with several kernels, mean functions and noise levels. bind
-// returns the objective for given rows. The gradient must agree with central differences. The value must not depend on
-// the order of the rows, the number of cores or earlier evaluations. A matrix that can't be factored must be an error.
+// RunProblem checks an objective on small random problems with several kernels, mean functions and
+// noise levels. bind returns the objective for given rows.
+// The gradient must agree with central differences.
+// The value must not depend on the order of the rows, the number of cores or earlier evaluations.
+// A matrix that can't be factored must be an error.
 func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) Problem) {
 	for _, c := range []struct {
 		name     string
