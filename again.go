@@ -20,11 +20,11 @@ import (
 // that training took. No other check can show that the posterior, and the parameters of an informed
 // prior, are what the options make of the rows.
 // Another kind of processor or another version may give other bits although nothing is wrong.
-func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(Event)) (again *Model, differs string,
-	err error) {
+func (m *Model) Refit(ctx context.Context, table *dataset.Table,
+	progress func(Event)) (again *Model, differs string, err error) {
 	if m.Fitted == nil {
-		return nil, "", errors.New("the model doesn't say what it was fitted with: it was made by a krigo that didn't keep " +
-			"that")
+		return nil, "", errors.New("the model doesn't say what it was fitted with: it was made " +
+			"by a krigo that didn't keep that")
 	}
 	o, err := asked(&m.Model)
 	if err != nil {
@@ -86,7 +86,8 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 // No row is left to certify the sibling, and its CertificateReason says which model is certified.
 // Deliver uses Data.Test and Run's Progress, Save and Resume of with.
 // All other options are the model's.
-func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options) (sibling *Model, err error) {
+func (m *Model) Deliver(ctx context.Context, table *dataset.Table,
+	with Options) (sibling *Model, err error) {
 	defer matrix.Ended(&err)
 	begun := time.Now()
 	o, err := asked(&m.Model)
@@ -159,10 +160,12 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	all.Training.ObjectiveValue = t.best.result.Value
 	all.Training.Stopped = t.best.result.Stopped
 	count(&all.Training, t.all, begun)
-	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to certify it by", p.n)
+	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to "+
+		"certify it by", p.n)
 	if c := m.Certificate; c != nil && c.Valid {
-		all.CertificateReason += fmt.Sprintf("; what is certified are the predictions of its sibling, which was trained on "+
-			"%d of these rows, in a file of its own (the SHA-256 of its certified rows is %s)", m.Counts[dataset.Prior], m.Hash)
+		all.CertificateReason += fmt.Sprintf("; what is certified are the predictions of its "+
+			"sibling, which was trained on %d of these rows, in a file of its own (the SHA-256 "+
+			"of its certified rows is %s)", m.Counts[dataset.Prior], m.Hash)
 	}
 	return wrap(all, d.score(all))
 }

@@ -40,7 +40,8 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error)
 	}
 	chosen := p.at(best, p.share)
 	chosen.findings = slices.Clone(p.findings)
-	chosen.findings.Add(finding.AlphaByCV, best, folds, math.Sqrt(least/float64(n)), p.choice.Grid())
+	chosen.findings.Add(finding.AlphaByCV, best, folds, math.Sqrt(least/float64(n)),
+		p.choice.Grid())
 	return chosen, nil
 }
 
@@ -54,8 +55,8 @@ func (p *plan) at(alpha float64, rows share) *plan {
 
 // without trains on the given rows with a fixed α, and returns the errors of its predictions for
 // the left-out rows.
-func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64,
-	error) {
+func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows,
+	left []int) ([]float64, error) {
 	part := p.at(alpha, p.choose(rows))
 	f := p.families[0]
 	if p.estimate {
@@ -65,9 +66,10 @@ func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold 
 		}
 	}
 	problem := part.problem(ctx, c, f)
-	event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1,
-		Starts: 1}
-	r, err := problem.Minimize(ctx, c.run(fmt.Sprintf("cv/%g/%d", alpha, fold+1), event), part.starts(f, nil)[0])
+	event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1,
+		folds), Start: 1, Starts: 1}
+	r, err := problem.Minimize(ctx, c.run(fmt.Sprintf("cv/%g/%d", alpha, fold+1), event),
+		part.starts(f, nil)[0])
 	if err != nil {
 		return nil, err
 	}

@@ -22,10 +22,12 @@ import (
 // asked returns the options with which a model was fitted, as its file says them.
 func asked(m *model.Model) (o Options, err error) {
 	if o, err = decode(m.Fitted); err != nil {
-		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
+		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by "+
+			"a newer krigo?", err)
 	}
 	if _, known := method.Find(o.Method.Name); !known {
-		return o, fmt.Errorf("the model was fitted by %q, a method that this program doesn't have", o.Method.Name)
+		return o, fmt.Errorf("the model was fitted by %q, a method that this program doesn't have",
+			o.Method.Name)
 	}
 	// a model that is older than an option was fitted without it
 	o.Method = o.Method.FromFile().WithDefaults()
@@ -81,7 +83,8 @@ func checkAsked(m *model.Model, columns []string) error {
 		return fmt.Errorf("%w: no certificate", err)
 	}
 	other := func(what string) error {
-		return fmt.Errorf("the model and the options that it says it was fitted with disagree about %s: no certificate", what)
+		return fmt.Errorf("the model and the options that it says it was fitted with disagree "+
+			"about %s: no certificate", what)
 	}
 	f := family{kernel: m.Posterior.Kernel, mean: m.Posterior.Mean}
 	choices := len(o.Prior.Temper)
@@ -102,8 +105,8 @@ func checkAsked(m *model.Model, columns []string) error {
 	have := reflect.ValueOf(m.Terms)
 	for i := range want.NumField() {
 		if !reflect.DeepEqual(want.Field(i).Interface(), have.Field(i).Interface()) {
-			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v", want.Type().Field(i).Name, have.Field(i),
-				want.Field(i)))
+			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v",
+				want.Type().Field(i).Name, have.Field(i), want.Field(i)))
 		}
 	}
 	var roles dataset.Counts
@@ -157,9 +160,10 @@ func checkAsked(m *model.Model, columns []string) error {
 // sameWays says whether a model is monotone as the options ask.
 func (k Kernel) sameWays(m *model.Model) bool {
 	ways, err := k.monotone(model.InputsOf(m.Inputs, m.Encoding))
-	return err == nil && slices.EqualFunc(ways, m.Posterior.Monotone, func(a, b posterior.Axis) bool {
-		return a.Input == b.Input && (a.From < a.To) == (b.From < b.To)
-	})
+	return err == nil &&
+		slices.EqualFunc(ways, m.Posterior.Monotone, func(a, b posterior.Axis) bool {
+			return a.Input == b.Input && (a.From < a.To) == (b.From < b.To)
+		})
 }
 
 // otherTransform says whether the model has another transform of the target than the options ask
@@ -168,7 +172,8 @@ func (d Data) otherTransform(t *dataset.Transform) bool {
 	if t == nil {
 		return cmp.Or(d.Transform, noTransform) != noTransform
 	}
-	return (t.Name != d.Transform && d.Transform != autoTransform) || t.Estimate != cmp.Or(d.Estimate, dataset.Mean)
+	return (t.Name != d.Transform && d.Transform != autoTransform) ||
+		t.Estimate != cmp.Or(d.Estimate, dataset.Mean)
 }
 
 // otherInputs says how a model's inputs differ from the inputs that these options choose among
@@ -192,8 +197,8 @@ func (d Data) otherInputs(m *model.Model, columns []string) string {
 		case is && !was:
 			return fmt.Sprintf("the model predicts from the column %q, which they leave out", name)
 		case was && !is:
-			return fmt.Sprintf("the model doesn't predict from the column %q, which they don't leave out (a column that came "+
-				"after the fit: certify a table without it)", name)
+			return fmt.Sprintf("the model doesn't predict from the column %q, which they don't "+
+				"leave out (a column that came after the fit: certify a table without it)", name)
 		}
 	}
 	if missing != d.Missing {
@@ -229,7 +234,8 @@ func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 		return false, err
 	}
 	rows := d.ScaledOf(roles, dataset.Prior, m.Scaling)
-	task := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Ranks: d.Ranks()}
+	task := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows,
+		Ranks: d.Ranks()}
 	if m.Varying != nil {
 		a, err := m.Varying.Of(rows)
 		if err != nil {
@@ -256,8 +262,8 @@ func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 		off = math.Max(off, math.Max(mean, covariance))
 	}
 	if !(off <= followsAtMost) {
-		return false, fmt.Errorf("the prior's weights aren't those that its parameters, inducing inputs, noise variance "+
-			"and prior rows make: they are off by %.3g: no certificate", off)
+		return false, fmt.Errorf("the prior's weights aren't those that its parameters, inducing "+
+			"inputs, noise variance and prior rows make: they are off by %.3g: no certificate", off)
 	}
 	return off <= follows, nil
 }

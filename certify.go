@@ -66,14 +66,15 @@ func (r *Recertification) list() {
 func (r *Recertification) Headline() string {
 	switch {
 	case r.IndependentlyChecked:
-		return fmt.Sprintf("Reproduced: the model, its data and its options give this %s, number for number. That the "+
-			"options were chosen before the certified rows were seen is the fitter's word.", r.Certificate.Label)
+		return fmt.Sprintf("Reproduced: the model, its data and its options give this %s, number "+
+			"for number. That the options were chosen before the certified rows were seen is the "+
+			"fitter's word.", r.Certificate.Label)
 	case r.known.Differs && !r.Matches:
-		return fmt.Sprintf("Recomputed, but not reproduced: fitting again with the same options gives another model. This %s "+
-			"is about the model in the file.", r.Certificate.Label)
+		return fmt.Sprintf("Recomputed, but not reproduced: fitting again with the same options "+
+			"gives another model. This %s is about the model in the file.", r.Certificate.Label)
 	case r.Matches:
-		return fmt.Sprintf("Recomputed, but not reproduced: the numbers of this %s rest on parts of the file that only the "+
-			"fitter vouches for.", r.Certificate.Label)
+		return fmt.Sprintf("Recomputed, but not reproduced: the numbers of this %s rest on parts "+
+			"of the file that only the fitter vouches for.", r.Certificate.Label)
 	}
 	return ""
 }
@@ -124,11 +125,12 @@ type CertifyOptions struct {
 // Certify recomputes a model's certificate from the model's parameters and the data of its fit.
 // It also recomputes the figures beside it: observation noise, conformal intervals, test figures,
 // ranges. It returns a *NoCertificate error for a model without a certificate.
-func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOptions) (found *Recertification,
-	err error) {
+func (m *Model) Certify(ctx context.Context, table *dataset.Table,
+	o CertifyOptions) (found *Recertification, err error) {
 	defer matrix.Ended(&err)
 	if m.Joint != nil {
-		return nil, usage("certify: the label's certificate is of the models of all classes: Targets.Certify checks them")
+		return nil, usage("certify: the label's certificate is of the models of all classes: " +
+			"Targets.Certify checks them")
 	}
 	epsilon := o.Epsilon
 	if table, err = m.Kinds.Spread(table.Within(ctx)); err != nil {
@@ -143,17 +145,19 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 	if err != nil {
 		return nil, err
 	}
-	if m.Certificate == nil && (m.Undecided() != "" || epsilon == 0 || epsilon == m.Terms.Loss.Below ||
-		m.Counts[dataset.Certified] == 0 || m.Posterior.Joint() != nil) {
+	if m.Certificate == nil && (m.Undecided() != "" || epsilon == 0 ||
+		epsilon == m.Terms.Loss.Below || m.Counts[dataset.Certified] == 0 ||
+		m.Posterior.Joint() != nil) {
 		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
 		v, err := m.Verify(d)
-		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds, Declared: o.Declaration != nil}
+		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds,
+			Declared: o.Declaration != nil}
 		r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
 		if m.Fitted != nil {
-			r.known.Refit = fmt.Sprintf("only fitting again shows it (certify with --refit; training took %.1f s, by the file)",
-				m.Training.Seconds)
+			r.known.Refit = fmt.Sprintf("only fitting again shows it (certify with --refit; "+
+				"training took %.1f s, by the file)", m.Training.Seconds)
 		}
 		if err == nil {
 			err = checkAsked(&m.Model, table.Names)
@@ -167,8 +171,8 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		if err != nil {
 			return nil, err
 		}
-		r.Certificate, r.Valid, r.Matches, r.Differs, r.Notice = v.Certificate, v.Certificate.Valid, v.Differs == "",
-			v.Differs, strings.Join(v.Findings.Words(), "; ")
+		r.Certificate, r.Valid, r.Matches, r.Differs, r.Notice = v.Certificate, v.Certificate.Valid,
+			v.Differs == "", v.Differs, strings.Join(v.Findings.Words(), "; ")
 		r.Context = v.Context
 		r.Findings = v.Findings.Tell()
 		if r.Matches {
@@ -177,7 +181,8 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 		return r, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
-		return nil, usage("epsilon: the loss clipped-absolute has no ε: it counts errors as shares of the target")
+		return nil, usage("epsilon: the loss clipped-absolute has no ε: it counts errors as " +
+			"shares of the target")
 	}
 	if m.Terms.Curve { // a value of the curve is a certificate, if the model is genuine
 		v, err := m.Verify(d)
@@ -297,17 +302,17 @@ func completeRows(d *dataset.Data, rows, group []int) ([]int, error) {
 		switch g := group[row]; {
 		case k > 0 && g == group[rows[k-1]]:
 		case begun[g]:
-			return nil, fmt.Errorf("%s: %s: its group goes on after another one began, so that nothing shows which groups are "+
-				"complete: bring the rows of each group together, and add groups at the end, for limits at any time",
-				d.Source, d.Where(row))
+			return nil, fmt.Errorf("%s: %s: its group goes on after another one began, so that "+
+				"nothing shows which groups are complete: bring the rows of each group together, "+
+				"and add groups at the end, for limits at any time", d.Source, d.Where(row))
 		default:
 			begun[g] = true
 			last = k
 		}
 	}
 	if last == 0 {
-		return nil, fmt.Errorf("%s: its one group isn't known to be complete, which it is when the rows of another one "+
-			"follow: no limits at any time", d.Source)
+		return nil, fmt.Errorf("%s: its one group isn't known to be complete, which it is when "+
+			"the rows of another one follow: no limits at any time", d.Source)
 	}
 	return rows[:last], nil
 }
@@ -342,13 +347,14 @@ func excess(zeroOne bool, risk float64, n int, delta, certified float64) *Excess
 func (f *Fresh) units() int { return cmp.Or(f.Groups, f.Rows) }
 
 // contradiction compares fresh rows with the model's certificate.
-func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Contradiction, error) {
+func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows,
+	group []int) (*Contradiction, error) {
 	c := m.Certificate
 	if c == nil || !c.Valid {
 		return nil, nil
 	}
-	x := Contradiction{Mean: excess(m.Terms.Loss.IsZeroOne() && f.Groups == 0, f.MeanRisk, f.units(), f.Delta,
-		c.MeanBound)}
+	x := Contradiction{Mean: excess(m.Terms.Loss.IsZeroOne() && f.Groups == 0, f.MeanRisk,
+		f.units(), f.Delta, c.MeanBound)}
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		band := *m
 		band.Terms.Loss = pacbayes.Loss{Kind: bandOf(p), Below: p.HalfWidth}
@@ -399,8 +405,8 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 			return nil, err
 		}
 		if rows = d.RowsOf(roles, dataset.Test); m.Counts[dataset.Test] == 0 {
-			return nil, fmt.Errorf("%s is the data the model was made from, and no test rows were set aside: give rows it "+
-				"never saw", table.Source)
+			return nil, fmt.Errorf("%s is the data the model was made from, and no test rows "+
+				"were set aside: give rows it never saw", table.Source)
 		}
 	}
 	group, err := d.Groups()
@@ -418,8 +424,8 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 	l := m.Terms.Loss
 	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Limits: s.Limits, Dropped: table.Found.Dropped,
 		Untargeted: d.Table().Found.Untargeted, Repeats: copies.Repeats, Seen: copies.Seen,
-		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
-		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
+		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below,
+		EpsilonRaw: m.Terms.EpsilonRaw, GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	if l.Kind == pacbayes.Asymmetric {
 		f.EpsilonAbove = l.Above
 	}
@@ -429,7 +435,8 @@ func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *
 	if f.Bound = 1; known {
 		f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
 	}
-	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && f.Groups == 0, s.MeanRisk, n, f.Delta)
+	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && f.Groups == 0,
+		s.MeanRisk, n, f.Delta)
 	if group != nil {
 		f.complete = func() (risk float64, groups int, err error) {
 			if !made { // then the table has all rows of the fit

@@ -24,8 +24,8 @@ import (
 // check reports everything that is wrong with options whose defaults are filled in:
 // first each part by its tags, then options that can't be combined.
 func (o Options) check(evaluating bool) error {
-	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(), Learns: o.learns(),
-		Sited: o.sited() != nil}
+	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(),
+		Learns: o.learns(), Sited: o.sited() != nil}
 	return asUsage(errors.Join(slices.Concat(
 		settings.CheckAll(&o.Data), o.Data.check(),
 		settings.CheckAll(&o.Kernel), o.Kernel.check(),
@@ -61,10 +61,11 @@ func (d Data) check() settings.Faults {
 				"roles"),
 	)
 	own := append([]string{d.Target, d.Group}, d.Categorical...)
-	for _, c := range [][3]string{{"offset", d.Offset, "predictions"}, {"exposure", d.Exposure, "exposures"},
-		{"noise-column", d.NoiseColumn, "standard errors"}} {
-		wrong.If(c[1] != "" && slices.Contains(own, c[1]), "%s %q: that column is the target or has another part, groups "+
-			"rows or holds categories: name a column of %s", c[0], c[1], c[2])
+	for _, c := range [][3]string{{"offset", d.Offset, "predictions"},
+		{"exposure", d.Exposure, "exposures"}, {"noise-column", d.NoiseColumn, "standard errors"}} {
+		wrong.If(c[1] != "" && slices.Contains(own, c[1]), "%s %q: that column is the target or "+
+			"has another part, groups rows or holds categories: name a column of %s",
+			c[0], c[1], c[2])
 		own = append(own, c[1])
 	}
 	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
@@ -131,8 +132,8 @@ func (k Kernel) monotone(inputs []kernel.Input) (ways posterior.Monotone, err er
 			return nil, usage("monotone: %w", err)
 		}
 		if inputs[at[0]].Category != "" {
-			return nil, usage("monotone: %.200q is a column of categories, which have no order: name a column "+
-				"of numbers", name)
+			return nil, usage("monotone: %.200q is a column of categories, which have no order: "+
+				"name a column of numbers", name)
 		}
 		ways = append(ways, posterior.Axis{Input: at[0], To: 1})
 		if down[i] {
@@ -497,12 +498,13 @@ func (o Options) checkCounts(source string, units, test, calibration, prior int)
 	what := spelling.Either(o.Data.Group != "", "groups", "rows")
 	rows := units - test - calibration
 	if rows < 2 {
-		return fmt.Errorf("%s: %d %s less %d for testing and %d for calibration leave %d to train on: set aside fewer",
-			source, units, what, test, calibration, max(rows, 0))
+		return fmt.Errorf("%s: %d %s less %d for testing and %d for calibration leave %d to "+
+			"train on: set aside fewer", source, units, what, test, calibration, max(rows, 0))
 	}
 	if o.Promise.Calibration > 0 && calibration < model.LeastCalibration {
-		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d",
-			o.Promise.Calibration, calibration, units, source, model.LeastCalibration)
+		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and "+
+			"conformal intervals need %d", o.Promise.Calibration, calibration, units, source,
+			model.LeastCalibration)
 	}
 	if left := rows - prior; left < 2 && !o.trainsAll() {
 		purpose := "the scaling"
@@ -511,8 +513,9 @@ func (o Options) checkCounts(source string, units, test, calibration, prior int)
 			purpose = fmt.Sprintf("the prior and %d for calibration", calibration)
 			instead = "set aside fewer"
 		}
-		return fmt.Errorf("%s: %d %s less %d for testing and %d for %s leave %d to train on: use more %s, or %s",
-			source, units, what, test, prior, purpose, max(left, 0), what, instead)
+		return fmt.Errorf("%s: %d %s less %d for testing and %d for %s leave %d to train on: use "+
+			"more %s, or %s", source, units, what, test, prior, purpose, max(left, 0),
+			what, instead)
 	}
 	return nil
 }

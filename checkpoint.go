@@ -35,7 +35,8 @@ func begin(d *dealt) (*checkpoints, error) {
 		return nil, err
 	}
 	c := &checkpoints{progress: r.Progress, save: r.Save,
-		states: &Checkpoint{Version: checkpointVersion, Fingerprint: print, Runs: map[string]*method.State{},
+		states: &Checkpoint{Version: checkpointVersion, Fingerprint: print,
+			Runs:   map[string]*method.State{},
 			Curves: map[string]*model.Curve{}}}
 	if r.Resume == nil {
 		return c, nil
@@ -68,7 +69,9 @@ const allRows = "all rows: "
 // curves returns the curves of a fit's runs, in the order of their starting points.
 func (c *checkpoints) curves() []*model.Curve {
 	own := maps.Clone(c.states.Curves)
-	maps.DeleteFunc(own, func(key string, _ *model.Curve) bool { return strings.HasPrefix(key, allRows) })
+	maps.DeleteFunc(own, func(key string, _ *model.Curve) bool {
+		return strings.HasPrefix(key, allRows)
+	})
 	return slices.SortedFunc(maps.Values(own), func(a, b *model.Curve) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Family, b.Family))
 	})
@@ -107,7 +110,8 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 		defer c.mu.Unlock()
 		return c.states.Runs[key]
 	}, Of: func(iterations int) { event.Of = iterations },
-		Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
+		Tell: func(key string, s *method.State, iteration int, value float64,
+			stopped string) error {
 			event := event
 			event.Iteration = iteration
 			event.Value = value
@@ -174,7 +178,8 @@ func differences(there, here string) string {
 		case name == "rows" || name == "test":
 			all = append(all, "other "+name)
 		default:
-			all = append(all, fmt.Sprintf("%s is %s there and %s here", name, short(both[0]), short(both[1])))
+			all = append(all, fmt.Sprintf("%s is %s there and %s here", name, short(both[0]),
+				short(both[1])))
 		}
 	}
 	return strings.Join(all, "; ")

@@ -24,14 +24,14 @@ func (o Options) classed(table *dataset.Table) (Options, error) {
 	case err != nil:
 		return o, err
 	case len(classes) == 2 && o.Kernel.Noise != "" && !o.labels():
-		return o, usage("noise %s: it is for numbers, and %q has the labels %s: leave noise out, or take probit",
-			o.Kernel.Noise, o.Data.Target, spelling.Quoted(classes, 2))
+		return o, usage("noise %s: it is for numbers, and %q has the labels %s: leave noise out, "+
+			"or take probit", o.Kernel.Noise, o.Data.Target, spelling.Quoted(classes, 2))
 	case len(classes) == 2:
 		o.Data.Classes = classes
 		o.Kernel.Noise = objective.ProbitName
 	case o.labels():
-		return o, usage("noise probit: it is for targets of classes, and %q hasn't two: krigo fit and Options.Kinds "+
-			"take up to 100", o.Data.Target)
+		return o, usage("noise probit: it is for targets of classes, and %q hasn't two: krigo "+
+			"fit and Options.Kinds take up to 100", o.Data.Target)
 	}
 	return o, nil
 }

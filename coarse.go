@@ -85,8 +85,8 @@ func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64)
 // tieAndRound trains a family from x with k different lengthscales.
 // It then rounds the prior's parameters, holds them, and trains again.
 // held is the last run, unless it couldn't be evaluated.
-func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int, x []float64) (runs []run, held run,
-	err error) {
+func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int,
+	x []float64) (runs []run, held run, err error) {
 	grid := f.terms.Grid
 	if k > 0 {
 		r, err := p.goOn(ctx, c, f.coarser(grid, k, false), x, tie(f, x, k))
@@ -110,8 +110,8 @@ func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int,
 // digits rounds x to each number of digits below mixedDigits.
 // It returns the number of digits at which the bound is lowest, and that bound.
 // It returns −1 if no rounded x can be evaluated.
-func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int,
-	lowest float64) {
+func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int,
+	x []float64) (digits int, lowest float64) {
 	digits = -1
 	lowest = math.Inf(1)
 	for d := range mixedDigits {
@@ -119,7 +119,8 @@ func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x
 		grid.Digits = d
 		at := slices.Clone(x)
 		grid.RoundAll(at[:f.gridParams()], at[:f.gridParams()])
-		if v, err := p.problem(ctx, c, f.coarser(grid, tied, false)).Evaluate(at, nil); err == nil && v < lowest {
+		if v, err := p.problem(ctx, c, f.coarser(grid, tied, false)).Evaluate(at,
+			nil); err == nil && v < lowest {
 			digits = d
 			lowest = v
 		}
@@ -129,7 +130,8 @@ func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x
 
 // goOn trains from x, with tied lengthscales if ties isn't nil.
 // The run has no result if x lies outside the objective's domain.
-func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, ties *fewer) (run, error) {
+func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64,
+	ties *fewer) (run, error) {
 	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, f.terms.Tied, f.terms.Grid, f.held)
 	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, f.terms.Grid), Start: 1, Starts: 1}
 	problem := p.problem(ctx, c, f)

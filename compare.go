@@ -68,8 +68,8 @@ func figure(v float64) string {
 
 // MeasureNames lists what a Comparison measures, in the order of tables.
 func MeasureNames() []string {
-	return []string{"bound", "mean_bound", "empirical_risk", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95",
-		"kl_per_row", "noise_variance", "seconds"}
+	return []string{"bound", "mean_bound", "empirical_risk", "gibbs_risk", "mean_risk", "mse",
+		"nlpd", "coverage95", "kl_per_row", "noise_variance", "seconds"}
 }
 
 // CompareOptions say what Compare compares.
@@ -95,7 +95,8 @@ type Compared struct {
 // The ranks of o.Run.Ranks share the fits, and each rank has the whole table.
 // The certificates don't pay for choosing the best row of the result.
 // Compare doesn't use o.Run.Progress, o.Run.Save and o.Run.Resume.
-func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareOptions) ([]Comparison, error) {
+func Compare(ctx context.Context, table *dataset.Table, o Options,
+	over CompareOptions) ([]Comparison, error) {
 	if err := over.check(o.Data); err != nil {
 		return nil, err
 	}
@@ -112,7 +113,8 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 			if err := o.Validate(); err != nil {
 				return nil, err
 			}
-			rows = append(rows, Comparison{Objective: o.Method.Name, Epsilon: o.Promise.Epsilon, Splits: over.Splits})
+			rows = append(rows, Comparison{Objective: o.Method.Name, Epsilon: o.Promise.Epsilon,
+				Splits: over.Splits})
 			for s := range over.Splits {
 				fits = append(fits, o)
 				fits[len(fits)-1].Run.Seed += uint64(s)
@@ -134,7 +136,9 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 		return nil, err
 	}
 	for r := range rows {
-		of := func(r int) []map[string]float64 { return measured[r*over.Splits : (r+1)*over.Splits] }
+		of := func(r int) []map[string]float64 {
+			return measured[r*over.Splits : (r+1)*over.Splits]
+		}
 		rows[r].Measures = summary(of(r), nil)
 		if first := r % len(over.Epsilons); r != first {
 			rows[r].Differences = summary(of(r), of(first))
@@ -196,7 +200,8 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, shared ra
 			case fits.Err() != nil: // another fit failed, or all were interrupted
 				return
 			case err != nil:
-				end(fmt.Errorf("%s, ε = %g, seed %d: %w", o.Method.Name, o.Promise.Epsilon, o.Run.Seed, err))
+				end(fmt.Errorf("%s, ε = %g, seed %d: %w", o.Method.Name, o.Promise.Epsilon,
+					o.Run.Seed, err))
 				return
 			}
 			measured[i] = measuresOf(m)
@@ -270,9 +275,10 @@ func summary(splits, base []map[string]float64) map[string]Measure {
 }
 
 func measuresOf(m *Model) map[string]float64 {
-	v := map[string]float64{"gibbs_risk": m.Test.GibbsRisk, "mean_risk": m.Test.MeanRisk, "mse": m.Test.MSE,
-		"nlpd":       m.Test.NLPD,
-		"coverage95": m.Test.Coverage95, "noise_variance": m.Posterior.Noise, "seconds": m.Training.Seconds}
+	v := map[string]float64{"gibbs_risk": m.Test.GibbsRisk, "mean_risk": m.Test.MeanRisk,
+		"mse": m.Test.MSE, "nlpd": m.Test.NLPD,
+		"coverage95": m.Test.Coverage95, "noise_variance": m.Posterior.Noise,
+		"seconds": m.Training.Seconds}
 	if c := m.Certificate; c != nil {
 		v["empirical_risk"], v["kl_per_row"] = c.EmpiricalRisk, c.KL/float64(c.Rows)
 		if c.Valid { // a heuristic number must not be called a bound

@@ -93,14 +93,15 @@ func (m *Model) Scores() string {
 		spelling.Either(m.Terms.Backtest, "last", "certified"))
 	name, value := m.misses(x.RMSE)
 	if m.Classes != nil {
-		return said + fmt.Sprintf("%.1f %% wrong labels, %s %s%s.", 100*x.MeanRisk, name, value, m.beside())
+		return said + fmt.Sprintf("%.1f %% wrong labels, %s %s%s.", 100*x.MeanRisk, name,
+			value, m.beside())
 	}
 	r2 := spelling.If(x.R2 != 0, ", R² %.3f%s", x.R2,
 		spelling.If(m.Offset != "", " of what %s misses", cautious.Name(m.Offset)))
 	hold := spelling.Either(m.Limits != "", "hold, or don't contradict,", "hold")
-	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% intervals %s %.1f %% of the "+
-		"targets.", name, value, m.beside(), cautious.Digits(x.MAE, 3), cautious.Name(m.Target), r2, hold,
-		100*x.Coverage95)
+	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% "+
+		"intervals %s %.1f %% of the targets.", name, value, m.beside(), cautious.Digits(x.MAE, 3),
+		cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
 }
 
 // Simpler returns a constant and a linear model, with their names, as far as the context has them.
@@ -140,8 +141,8 @@ func (m *Model) FromAllRows() string {
 	}
 	trained := m.Counts[dataset.Prior]
 	all := trained + m.Counts[dataset.Certified]
-	said := fmt.Sprintf("This model was trained on %d of %d rows. On all rows its errors would usually be smaller.", trained,
-		all)
+	said := fmt.Sprintf("This model was trained on %d of %d rows. On all rows its errors would "+
+		"usually be smaller.", trained, all)
 	// A fit of several targets has no --deliver all.
 	return said + spelling.If(m.Beside == nil, " With --deliver all, fit also trains that model.") +
 		spelling.If(m.NoWhole(all) == nil,
@@ -168,7 +169,8 @@ func (m *Model) others() string {
 		}
 		fallthrough
 	default:
-		ends = fmt.Sprintf(" Each of these bounds holds with %s confidence by itself.", cautious.Complement(c.Delta))
+		ends = fmt.Sprintf(" Each of these bounds holds with %s confidence by itself.",
+			cautious.Complement(c.Delta))
 	}
 	number := func(b model.Baseline) string {
 		switch {

@@ -59,14 +59,15 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Data.Group, err = table.Blocks(o.Data.Group, o.Data.Target, func(group string) []dataset.Role {
-		d := &dealt{options: o}
-		d.options.Data.Group = group
-		if d.view(table) != nil || d.reason != "" {
-			return nil
-		}
-		return d.roles.Of
-	}); err != nil {
+	if o.Data.Group, err = table.Blocks(o.Data.Group, o.Data.Target,
+		func(group string) []dataset.Role {
+			d := &dealt{options: o}
+			d.options.Data.Group = group
+			if d.view(table) != nil || d.reason != "" {
+				return nil
+			}
+			return d.roles.Of
+		}); err != nil {
 		return nil, err
 	}
 	d := &dealt{options: o}
@@ -110,23 +111,26 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 		return nil, err
 	}
 	if n := d.roles.Count(dataset.Certified); len(o.Promise.Slices) > 0 && n >= pacbayes.MinRows {
-		largest, err := model.LargestSlice(d.data, d.data.RowsOf(d.roles, dataset.Prior), o.Promise.Slices)
+		largest, err := model.LargestSlice(d.data, d.data.RowsOf(d.roles, dataset.Prior),
+			o.Promise.Slices)
 		if err != nil {
 			return nil, err
 		}
 		if least := math.Ceil(pacbayes.MinRows / largest); float64(n) < least {
-			return nil, usage("slices %s: of %d certified rows, as the prior rows are, no kind would have the %d that a bound "+
-				"takes, and half of δ would buy nothing: certify at least %.0f rows, or leave --slices out",
-				strings.Join(o.Promise.Slices, ","), n, pacbayes.MinRows, least)
+			return nil, usage("slices %s: of %d certified rows, as the prior rows are, no kind "+
+				"would have the %d that a bound takes, and half of δ would buy nothing: certify "+
+				"at least %.0f rows, or leave --slices out", strings.Join(o.Promise.Slices, ","), n,
+				pacbayes.MinRows, least)
 		}
 	}
 	loss, epsilon := o.Promise.scaled(d.scaling)
 	d.loss = loss
-	if math.IsInf(epsilon, 0) || (d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil) {
-		return nil, usage("epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the target's "+
-			"units: choose another, or another unit of the target",
-			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale), cautious.Number(d.loss.Below),
-			cautious.Number(epsilon))
+	if math.IsInf(epsilon, 0) ||
+		(d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil) {
+		return nil, usage("epsilon %g %s: with a target of standard deviation %s it is %s in "+
+			"these, and %s in the target's units: choose another, or another unit of the target",
+			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale),
+			cautious.Number(d.loss.Below), cautious.Number(epsilon))
 	}
 	return d, nil
 }
@@ -149,14 +153,14 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 		return v, err
 	}
 	if o.encodes() {
-		if d.data, err = table.Encode(o.Target, ignored, dataset.Coding{Categorical: o.Categorical, Missing: o.Missing},
-			func(v *dataset.Data) ([]int, error) {
-				if v, err = group(v); err != nil {
-					return nil, err
-				}
-				err = d.deal(v)
-				return v.RowsOf(d.roles, dataset.Prior), err
-			}); err == nil {
+		if d.data, err = table.Encode(o.Target, ignored, dataset.Coding{Categorical: o.Categorical,
+			Missing: o.Missing}, func(v *dataset.Data) ([]int, error) {
+			if v, err = group(v); err != nil {
+				return nil, err
+			}
+			err = d.deal(v)
+			return v.RowsOf(d.roles, dataset.Prior), err
+		}); err == nil {
 			d.data, err = group(d.data)
 		}
 		return inspect.Explain(err)
@@ -180,15 +184,16 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 		return err
 	}
 	v = v.Ordered(d.order)
-	d.roles, d.units, err = o.Data.split().Deal(v, o.Data.Beside, o.Run.Seed, func(units int) (test, calibration,
-		prior int, err error) {
-		if err := d.settle(units); err != nil {
-			return 0, 0, 0, err
-		}
-		test, calibration, prior = o.counts(units)
-		d.dealt = dataset.Counts{test, calibration, prior, units - test - calibration - prior}
-		return test, calibration, prior, o.checkCounts(v.Source, units, test, calibration, prior)
-	})
+	d.roles, d.units, err = o.Data.split().Deal(v, o.Data.Beside, o.Run.Seed,
+		func(units int) (test, calibration, prior int, err error) {
+			if err := d.settle(units); err != nil {
+				return 0, 0, 0, err
+			}
+			test, calibration, prior = o.counts(units)
+			d.dealt = dataset.Counts{test, calibration, prior, units - test - calibration - prior}
+			return test, calibration, prior,
+				o.checkCounts(v.Source, units, test, calibration, prior)
+		})
 	return err
 }
 
@@ -211,7 +216,8 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 		var sides []float64
 		if sides, err = d.test.Sides(d.test.All()); err == nil && slices.ContainsFunc(sides,
 			func(side float64) bool { return side != 0 }) {
-			err = usage("censored: test rows whose targets are limits have no errors: leave them out of %s", table.Source)
+			err = usage("censored: test rows whose targets are limits have no errors: leave them "+
+				"out of %s", table.Source)
 		}
 	}
 	if err != nil || o.Group == "" {
@@ -232,21 +238,23 @@ func (d *dealt) scale() (err error) {
 	if o.Classes != nil {
 		y, err := d.data.SortedTargets(prior)
 		if n := len(y); err != nil || (n > 0 && y[0] == y[n-1]) {
-			return cmp.Or(err, fmt.Errorf("%s: all %d prior rows have the label %s of %s: nothing to learn; use more "+
-				"prior rows", d.data.Source, n, spelling.Quote(o.Classes[int(y[0])]), cautious.Name(o.Target)))
+			return cmp.Or(err, fmt.Errorf("%s: all %d prior rows have the label %s of %s: "+
+				"nothing to learn; use more prior rows", d.data.Source, n,
+				spelling.Quote(o.Classes[int(y[0])]), cautious.Name(o.Target)))
 		}
 	}
 	switch o.Scaling {
 	case dataset.PriorRows:
 		d.scaling, err = dataset.ScalingOf(d.data, prior, o.Scaling)
 	case dataset.AllRows:
-		d.scaling, err = dataset.ScalingOf(d.data, append(prior, d.data.RowsOf(d.roles, dataset.Certified)...), o.Scaling)
+		d.scaling, err = dataset.ScalingOf(d.data,
+			append(prior, d.data.RowsOf(d.roles, dataset.Certified)...), o.Scaling)
 	default:
 		d.scaling = *o.Declared
 		d.scaling.Source = dataset.Declared
 		if len(d.scaling.InputScale) != d.data.Cols {
-			err = usage("scaling: constants for %d inputs declared, %s has %d", len(d.scaling.InputScale), d.data.Source,
-				d.data.Cols)
+			err = usage("scaling: constants for %d inputs declared, %s has %d",
+				len(d.scaling.InputScale), d.data.Source, d.data.Cols)
 		}
 	}
 	if err == nil && d.options.Kernel.Noise == objective.OrdinalName {
@@ -266,8 +274,9 @@ func (d *dealt) levels(prior []int) (*objective.Ordinal, error) {
 	y, err := d.data.SortedTargets(prior)
 	o := objective.Ordinal{Levels: slices.Compact(y)}
 	if o = o.With(make([]float64, o.Steps())); err == nil && !o.Valid() {
-		err = fmt.Errorf("%s: noise ordinal takes 2 to %d levels, and %d prior rows have %d different values of %s: take "+
-			"another noise", d.data.Source, objective.MostLevels, len(y), len(o.Levels), cautious.Name(d.data.Target))
+		err = fmt.Errorf("%s: noise ordinal takes 2 to %d levels, and %d prior rows have %d "+
+			"different values of %s: take another noise", d.data.Source, objective.MostLevels,
+			len(y), len(o.Levels), cautious.Name(d.data.Target))
 	}
 	return &o, err
 }
@@ -335,8 +344,9 @@ func (s share) choose(rows []int) share {
 	for i, row := range slices.Sorted(slices.Values(rows)) {
 		numbers[i], y[i] = s.rows.Numbers[row], s.y[row]
 	}
-	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows), y: y, scale: nil,
-		known: posterior.RowNoise{Known: s.known}.Pick(slices.Sorted(slices.Values(rows))).Known}
+	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows),
+		y: y, scale: nil, known: posterior.RowNoise{Known: s.known}.Pick(
+			slices.Sorted(slices.Values(rows))).Known}
 }
 
 // gather reads the rows of all ranks into memory, or into a file if they take much memory

@@ -89,8 +89,8 @@ func (o Options) spares() int {
 // on any rows.
 func (o Options) speaksOfGrid() bool {
 	m := o.Method
-	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed || m.Alpha != nil || m.Learns() ||
-		m.Free() || m.Posterior == "fitc"
+	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed ||
+		m.Alpha != nil || m.Learns() || m.Free() || m.Posterior == "fitc"
 }
 
 // chooseMethod chooses a method if the user names none.
@@ -104,7 +104,8 @@ func (o Options) chooseMethod(rows int) Options {
 		o.Method.Solver == posterior.ByNearest) {
 		o.Method.Name = method.EvidenceName // only the evidence has these options
 	}
-	if o.Method.Name != "" || (o.Prior.Kind != "" && !o.informed()) || (o.Prior.Kind == "" && o.speaksOfGrid()) {
+	if o.Method.Name != "" || (o.Prior.Kind != "" && !o.informed()) ||
+		(o.Prior.Kind == "" && o.speaksOfGrid()) {
 		return o
 	}
 	with := o
@@ -123,8 +124,8 @@ func (o Options) chooseMethod(rows int) Options {
 	with.Kernel.Expression = cmp.Or(with.Kernel.Expression, autoKernel)
 	with.Kernel.ARD = cmp.Or(with.Kernel.ARD, "on")
 	with.Kernel.Mean = cmp.Or(with.Kernel.Mean, "constant")
-	if with.Method.Name == method.EvidenceName && with.Method.Solver != posterior.ByCG && !with.Method.OnBatches() &&
-		with.Method.Batch == 0 {
+	if with.Method.Name == method.EvidenceName && with.Method.Solver != posterior.ByCG &&
+		!with.Method.OnBatches() && with.Method.Batch == 0 {
 		with.Method.Hyperprior = cmp.Or(with.Method.Hyperprior, "weak")
 	}
 	return with

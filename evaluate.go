@@ -79,8 +79,8 @@ func (p *plan) evidenceBounds(d method.Diagnostics, x []float64) (*EvidenceBound
 	}
 	if d.Bounds != nil {
 		s, err := d.Bounds(x)
-		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
-			number(s.Jensen), number(s.Variational)}, err
+		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence),
+			number(s.Optimal), number(s.Alpha), number(s.Jensen), number(s.Variational)}, err
 	}
 	lower, upper, err := p.task(p.within(), nil, p.families[0]).Sparse().Bounds(x)
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
@@ -106,7 +106,8 @@ func (m *Model) BoundEvidence(d *dataset.Data) (bounds *EvidenceBounds, err erro
 		return nil, err
 	}
 	rows := d.ScaledOf(roles, role, m.Scaling)
-	p := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Ranks: d.Ranks()}.Sparse()
+	p := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows,
+		Ranks: d.Ranks()}.Sparse()
 	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)})
 	for i := range q.Support.Rows {
 		x = append(x, q.Support.Row(i)...)
@@ -173,7 +174,8 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 // whether the kernel is ARD. For renyi, α comes from the options, is 0 by default, and may be
 // negative here. With the solver cg, conjugate gradients estimate renyi for 0 ≤ α < 1 ("The Rényi
 // Gaussian Process", Sect. 3.2).
-func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
+func Evaluate(ctx context.Context, table *dataset.Table, params *Params,
+	o Options) (e *Evaluation, err error) {
 	defer matrix.Ended(&err)
 	p, x, err := given(table.Within(ctx), params, o)
 	if err != nil {
@@ -195,7 +197,8 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Optio
 	case params.Posterior != nil:
 		at, err = startFree(free, f, x, params.Posterior)
 	case free != nil && !d.Conjugate:
-		return nil, usage("params: the best posterior of %s isn't known: give one as \"posterior\"", p.choice.Name)
+		return nil, usage("params: the best posterior of %s isn't known: give one as \"posterior\"",
+			p.choice.Name)
 	default:
 		at, err = problem.Start(slices.Clone(x))
 	}
@@ -219,7 +222,8 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Optio
 	}
 	e.differentiate(f, d.FreeForm, at, gradient, params)
 	if p.estimate {
-		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
+		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its " +
+			"posterior isn't computed"
 		return e, nil
 	}
 	m, err := p.certifyGiven(problem, d.FreeForm, at, x, params)
@@ -268,14 +272,16 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 		o.Method.Posterior = "free" // whether the objective has a free form is checked below
 	}
 	if o.Method.Inducing != 0 && o.Method.Inducing != len(params.Inducing) {
-		return nil, nil, usage("inducing %d: the parameters have %d inducing inputs", o.Method.Inducing, len(params.Inducing))
+		return nil, nil, usage("inducing %d: the parameters have %d inducing inputs",
+			o.Method.Inducing, len(params.Inducing))
 	}
 	o.Method.Inducing = len(params.Inducing)
 	if o.Method.InducingBy = ""; o.Method.Inducing == 0 {
 		o.Method.InducingBy = "none"
 	}
 	if o.Method.Full() && o.Method.SparseOnly() {
-		return nil, nil, usage("objective %q needs inducing inputs in the parameters", o.Method.Name)
+		return nil, nil, usage("objective %q needs inducing inputs in the parameters",
+			o.Method.Name)
 	}
 	if errs := o.Method.Check(method.Use{Evaluating: true}); len(errs) > 0 {
 		return nil, nil, &UsageError{errors.Join(errs...)}
@@ -286,7 +292,8 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 }
 
 // differentiate fills in the gradient. free isn't nil if q is a parameter.
-func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at, gradient []float64, params *Params) {
+func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at,
+	gradient []float64, params *Params) {
 	nk := len(f.kernel.Params())
 	g := f.gridParams()
 	var d objective.FreeFormParts
@@ -298,7 +305,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 			e.Gradient.Posterior = &FreeParams{Mean: aBar, Chol: chol}
 		}
 	} else {
-		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
+		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g],
+			LogNoise: gradient[g : g+1]}
 		if m := len(params.Inducing); m > 0 {
 			dim := len(params.Inducing[0])
 			d.Z = linalg.Of(m, dim, gradient[g+1:][:m*dim])
@@ -318,8 +326,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 
 // certifyGiven certifies the posterior at parameters rounded to the grid.
 // at are the parameters as the problem orders them, and x = [θ, β, ln σ_n², Z].
-func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProblem, at, x []float64,
-	params *Params) (*model.Model, error) {
+func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProblem, at,
+	x []float64, params *Params) (*model.Model, error) {
 	f := p.families[0]
 	g := f.gridParams()
 	p.options.Prior.Grid.RoundAll(x[:g], x[:g])
@@ -340,7 +348,8 @@ func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProb
 
 // startFree returns the parameters of a free-form problem from x = [θ, β, ln σ_n², Z] and the given
 // q.
-func startFree(free *objective.FreeFormProblem, f family, x []float64, given *FreeParams) ([]float64, error) {
+func startFree(free *objective.FreeFormProblem, f family, x []float64,
+	given *FreeParams) ([]float64, error) {
 	ls, err := given.factor(free.M)
 	if err != nil {
 		return nil, err

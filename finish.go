@@ -49,7 +49,8 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 		}
 		return kinds[end], []float64{of.value(box.Lower[i]), of.value(box.Upper[i])}
 	})...)
-	if p.choice.OnBatches() && !p.choice.FreeForm() && !p.choice.Kind().Local && p.n > method.MaxEvaluated {
+	if p.choice.OnBatches() && !p.choice.FreeForm() && !p.choice.Kind().Local &&
+		p.n > method.MaxEvaluated {
 		found.Add(finding.MeanOfBatches)
 	}
 	if r := best.result; r.Rejected > 0 {
@@ -60,7 +61,8 @@ func (p *plan) found(problem method.Problem, best run) (found finding.List) {
 
 // posterior returns the posterior of the trained parameters, without rounding, and all findings
 // about the training.
-func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, finding.List, error) {
+func (p *plan) posterior(ctx context.Context, c *checkpoints,
+	t trained) (*posterior.Posterior, finding.List, error) {
 	problem := p.problem(ctx, c, t.best.family)
 	q, found, err := problem.Posterior(t.best.result.X)
 	return q, slices.Concat(p.findings, t.findings, found, p.found(problem, t.best)), err
@@ -121,25 +123,28 @@ func (d *dealt) score(m *model.Model) (err error) {
 
 // describe makes a model of a posterior. The model keeps the options, the roles and what was found
 // already.
-func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (m *model.Model, err error) {
+func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms,
+	found finding.List) (m *model.Model, err error) {
 	o := d.options
 	own := *q
 	q = &own
-	if q.Monotone, err = model.MonotoneOf(d.data.ScaledOf(d.roles, dataset.Prior, d.scaling), d.monotone); err != nil {
+	if q.Monotone, err = model.MonotoneOf(d.data.ScaledOf(d.roles, dataset.Prior, d.scaling),
+		d.monotone); err != nil {
 		return nil, err
 	}
 	m = &model.Model{
-		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Offset: d.data.Offset,
-		Exposure: d.data.Exposure, Errors: d.data.Noise, Limits: o.Data.Censored, Classes: o.Data.Classes,
-		Kinds: o.Data.Kinds, Encoding: d.data.Encoding,
+		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target,
+		Offset:   d.data.Offset,
+		Exposure: d.data.Exposure, Errors: d.data.Noise, Limits: o.Data.Censored,
+		Classes: o.Data.Classes, Kinds: o.Data.Kinds, Encoding: d.data.Encoding,
 		Scaling: d.scaling, Varying: d.varying, Ordinal: d.ordinal,
 		Posterior: q,
 		Terms:     terms,
-		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,
-		Fitted: d.text,
-		Hash:   d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets,
-		HashOrder: d.order,
-		Findings:  found, Beside: o.Data.Beside,
+		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group,
+		Reading: o.Data.Reading, Fitted: d.text,
+		Hash: d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash,
+		Targets: d.units.Targets, HashOrder: d.order,
+		Findings: found, Beside: o.Data.Beside,
 	}
 	if m.Beside != nil {
 		m.Dealt = d.dealt
@@ -186,7 +191,8 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 	if q.Support.Rows <= defaultFull && d.options.sited() == nil {
 		// errors, as targets are 0
 		if left, variance, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok {
-			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left, variance); err != nil {
+			if left, err = m.OwnErrors(d.data, d.data.RowsOf(d.roles, dataset.Prior), left,
+				variance); err != nil {
 				return nil, err
 			}
 			for i, v := range variance {
@@ -194,7 +200,8 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 			}
 			m.Range.Far = model.Farthest(variance)
 			if d.options.Data.Censored == "" && d.monotone == nil { // a limit has no error
-				m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
+				m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left,
+					left)/float64(len(left)))
 			}
 		}
 	}
@@ -203,7 +210,8 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 
 // certify makes a certified model of a posterior whose parameters are on the grid.
 // found holds the findings so far.
-func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (*model.Model, error) {
+func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms,
+	found finding.List) (*model.Model, error) {
 	m, err := d.describe(q, terms, found)
 	if err != nil {
 		return nil, err
@@ -227,8 +235,8 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found find
 			n = m.Groups[dataset.Certified]
 			what = "groups"
 		}
-		m.CertificateReason = fmt.Sprintf("%v, only %d: fit more %s, or leave more of them with a smaller prior-share or "+
-			"test-fraction", err, n, what)
+		m.CertificateReason = fmt.Sprintf("%v, only %d: fit more %s, or leave more of them with "+
+			"a smaller prior-share or test-fraction", err, n, what)
 	}
 	return m, nil
 }
@@ -288,7 +296,8 @@ func (p *plan) about(names []string, at []int,
 		of := p.parameter(names[i])
 		k, numbers := kind(i, of)
 		g := slices.IndexFunc(groups, func(g *group) bool {
-			return g.kind == k && g.of.part == of.part && g.of.name == of.name && slices.Equal(g.numbers, numbers)
+			return g.kind == k && g.of.part == of.part && g.of.name == of.name &&
+				slices.Equal(g.numbers, numbers)
 		})
 		if g < 0 {
 			g = len(groups)

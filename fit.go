@@ -144,8 +144,8 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 	}
 	d := certified.dealt
 	counts, groups := d.roles.Counts()
-	told = &Plan{Rows: d.units.Hash, Options: d.text, Roles: rolesOf(counts), Starts: p.restarts, Trains: p.n,
-		Method: p.choice.Optimizer, M: p.choice.Inducing, Findings: p.findings,
+	told = &Plan{Rows: d.units.Hash, Options: d.text, Roles: rolesOf(counts), Starts: p.restarts,
+		Trains: p.n, Method: p.choice.Optimizer, M: p.choice.Inducing, Findings: p.findings,
 		Kernels: lists.Of(p.families, func(f family) string { return f.name })}
 	if o.Data.Group != "" {
 		of := rolesOf(groups)
@@ -162,7 +162,8 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 
 // open assigns a table's rows their roles and decides the first stage of a fit.
 // It refuses a checkpoint of another fit.
-func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan, err error) {
+func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan,
+	err error) {
 	d, err := deal(table, o)
 	if err == nil {
 		d, err = d.seeing(d.data.Context())
@@ -247,7 +248,8 @@ func readDeclaration(text []byte) (d Declaration, err error) {
 		return d, fmt.Errorf("this isn't a declaration: %w", err)
 	}
 	if d.Version != declarationVersion || d.Plan == nil {
-		return d, errors.New("this isn't a declaration that this krigo knows: krigo declare writes them")
+		return d, errors.New("this isn't a declaration that this krigo knows: krigo declare " +
+			"writes them")
 	}
 	return d, nil
 }
@@ -269,13 +271,14 @@ func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(
 
 // checkFollows checks that a model was fitted by this declaration, from the data of the
 // declaration.
-func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table, declaration []byte) error {
+func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table,
+	declaration []byte) error {
 	switch hash := hashOf(declaration); {
 	case m.Terms.Declaration == "":
 		return errors.New("the model was fitted without a declaration")
 	case hash != m.Terms.Declaration:
-		return fmt.Errorf("the model was fitted by another declaration: the SHA-256 of that is %s, of this one %s",
-			m.Terms.Declaration, hash)
+		return fmt.Errorf("the model was fitted by another declaration: the SHA-256 of that is "+
+			"%s, of this one %s", m.Terms.Declaration, hash)
 	}
 	o, err := asked(m)
 	if err != nil {

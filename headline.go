@@ -31,7 +31,8 @@ func Foremost(c *pacbayes.Certificate) pacbayes.CurvePoint {
 	if c.Promise != nil {
 		share = c.Promise.Share
 	} else if c.MeanBound < 1 && c.Epsilon != unasked {
-		return pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound}
+		return pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw,
+			Bound: c.MeanBound}
 	}
 	p, ok := c.Curve.Width(share)
 	if !ok {

@@ -23,8 +23,8 @@ const looksLikeKinds = 20
 // Otherwise it returns both as they are. FitTargets takes what Kinds returns.
 func (o Options) Kinds(table *dataset.Table) (*dataset.Table, Options, error) {
 	d := o.Data
-	if text := table.IsText(d.Target); d.Beside != nil || d.Classes != nil || d.Censored != "" || o.kept ||
-		(!o.labels() && (o.Kernel.Noise != "" || !text)) {
+	if text := table.IsText(d.Target); d.Beside != nil || d.Classes != nil ||
+		d.Censored != "" || o.kept || (!o.labels() && (o.Kernel.Noise != "" || !text)) {
 		return table, o, nil
 	}
 	classes, err := table.Classes(d.Target)
@@ -60,8 +60,11 @@ type Labels struct {
 
 // Table returns the names of the columns of a table of labels, a function that fills a row, and the
 // columns of text, after the kept ones, which may be nil.
-func (l Labels) Table(kept *dataset.Kept) (names []string, fill func(i int, values []float64) error, _ *dataset.Kept) {
-	names = append(lists.Of(l.Classes, func(class string) string { return "probability_" + class }), "outside")
+func (l Labels) Table(kept *dataset.Kept) (names []string, fill func(i int, values []float64) error,
+	_ *dataset.Kept) {
+	names = append(lists.Of(l.Classes, func(class string) string {
+		return "probability_" + class
+	}), "outside")
 	return names, func(i int, values []float64) error {
 		values[copy(values, l.Predictions[i].Probabilities)] = float64(l.Predictions[i].Outside)
 		return nil
@@ -71,7 +74,8 @@ func (l Labels) Table(kept *dataset.Kept) (names []string, fill func(i int, valu
 // PredictLabels returns labels and probabilities for the rows of a table, and sets of labels at a
 // level unless it is 0.
 // P(k) is Φ_k/ΣΦ, where Φ_k is the probability of class k against the others.
-func (t *Targets) PredictLabels(ctx context.Context, table *dataset.Table, level float64) (l Labels, err error) {
+func (t *Targets) PredictLabels(ctx context.Context, table *dataset.Table,
+	level float64) (l Labels, err error) {
 	each := make([][]model.Prediction, len(t.Models))
 	for i := range each {
 		if each[i], err = t.Model(i).Predict(ctx, table, PredictOptions{}); err != nil {
@@ -84,8 +88,8 @@ func (t *Targets) PredictLabels(ctx context.Context, table *dataset.Table, level
 // JoinLabels does what PredictLabels does, given each model's predictions of the rows.
 func (t *Targets) JoinLabels(each [][]model.Prediction, level float64) (Labels, error) {
 	classes := t.Classes()
-	l := Labels{Target: t.Models[0].Kinds.Column, Classes: classes, Predictions: lists.To(len(each[0]),
-		func(i int) KindPrediction {
+	l := Labels{Target: t.Models[0].Kinds.Column, Classes: classes,
+		Predictions: lists.To(len(each[0]), func(i int) KindPrediction {
 			p := lists.Of(each, func(ps []model.Prediction) float64 { return ps[i].Mean })
 			return KindPrediction{classes[model.Likeliest(p)], model.Shares(p), each[0][i].Outside}
 		})}
@@ -95,9 +99,10 @@ func (t *Targets) JoinLabels(each [][]model.Prediction, level float64) (Labels, 
 // LabelsOf returns predictions of two classes as Labels, with sets of labels at a level unless it
 // is 0.
 func (m *Model) LabelsOf(ps []model.Prediction, level float64) (Labels, error) {
-	l := Labels{Target: m.Target, Classes: m.Classes, Predictions: lists.Of(ps, func(p model.Prediction) KindPrediction {
-		return KindPrediction{p.Label, model.Both(p.Mean), p.Outside}
-	})}
+	l := Labels{Target: m.Target, Classes: m.Classes,
+		Predictions: lists.Of(ps, func(p model.Prediction) KindPrediction {
+			return KindPrediction{p.Label, model.Both(p.Mean), p.Outside}
+		})}
 	return l, l.addSets(m.Sets, level)
 }
 
@@ -108,12 +113,15 @@ func (l *Labels) addSets(s model.Sets, level float64) error {
 	case !(level > 0 && level < 1):
 		return usage("level %v: want a share of rows between 0 and 1, such as 0.9", level)
 	case s == nil:
-		return errors.New("sets of labels: the model has no scores for them; they take single certified rows (no " +
-			"groups, no backtest), a label certified by its own misses, and a fit by this version of krigo")
+		return errors.New("sets of labels: the model has no scores for them; they take single " +
+			"certified rows (no groups, no backtest), a label certified by its own misses, and a " +
+			"fit by this version of krigo")
 	}
 	for _, p := range l.Predictions {
 		in := s.Labels(p.Probabilities, level)
-		l.Sets = append(l.Sets, append([]string{}, lists.Of(in, func(k int) string { return l.Classes[k] })...))
+		l.Sets = append(l.Sets, append([]string{}, lists.Of(in, func(k int) string {
+			return l.Classes[k]
+		})...))
 	}
 	return nil
 }

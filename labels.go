@@ -25,7 +25,8 @@ const mostSlices = 50
 // CertifyLabels certifies labels in a table, which any classifier predicted, beside the true
 // labels. It holds for further rows of the same source if the classifier never saw these rows and
 // wasn't chosen by them. The caller vouches for this.
-func CertifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*CertifiedLabels, error) {
+func CertifyLabels(ctx context.Context, table *dataset.Table,
+	o LabelOptions) (*CertifiedLabels, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
@@ -34,13 +35,15 @@ func CertifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*
 }
 
 // certifyLabels certifies labels by complete options.
-func certifyLabels(ctx context.Context, table *dataset.Table, o LabelOptions) (*CertifiedLabels, error) {
+func certifyLabels(ctx context.Context, table *dataset.Table,
+	o LabelOptions) (*CertifiedLabels, error) {
 	r := &labelReader{o: o, table: table.Within(ctx)}
 	l, err := r.read()
 	if err != nil {
 		return nil, err
 	}
-	p := &CertifiedLabels{Source: table.Source, Kind: "classes", Version: 1, LabelOptions: o, Hash: hashed(r.rows(l))}
+	p := &CertifiedLabels{Source: table.Source, Kind: "classes", Version: 1, LabelOptions: o,
+		Hash: hashed(r.rows(l))}
 	if p.Certificate, err = o.Certify(*l); err != nil {
 		return nil, err
 	}
@@ -76,11 +79,14 @@ func (r *labelReader) copies() (int, error) {
 	// Of independent rows, each different row comes a multiple of k times with a probability of at
 	// most about 1/k. A probability below a millionth for all of them is no chance.
 	if copied > 1 && float64(len(times)-1)*math.Log(float64(copied)) > 6*math.Ln10 {
-		return 0, fmt.Errorf("%s: its %d rows are %d copies of %d rows; independent rows don't repeat like this: leave one "+
-			"copy of each, or name what the copies have in common by group", r.table.Source, rows, copied, rows/copied)
+		return 0, fmt.Errorf("%s: its %d rows are %d copies of %d rows; independent rows don't "+
+			"repeat like this: leave one copy of each, or name what the copies have in common "+
+			"by group", r.table.Source, rows, copied, rows/copied)
 	}
 	labels := []string{r.o.Target, r.o.Prediction, r.o.SliceBy}
-	if !slices.ContainsFunc(r.table.Names, func(name string) bool { return !slices.Contains(labels, name) }) {
+	if !slices.ContainsFunc(r.table.Names, func(name string) bool {
+		return !slices.Contains(labels, name)
+	}) {
 		return 0, err
 	}
 	return rows - len(times), err
@@ -164,8 +170,8 @@ type labelReader struct {
 func (r *labelReader) column(flag, name string) (cells []float64, j int, err error) {
 	j, ok := r.table.Column(name)
 	if !ok {
-		return nil, 0, usage("%s %q: %s has no such column; its columns are %s", flag, name, r.table.Source,
-			spelling.Quoted(r.table.Names, 10))
+		return nil, 0, usage("%s %q: %s has no such column; its columns are %s", flag, name,
+			r.table.Source, spelling.Quoted(r.table.Names, 10))
 	}
 	err = r.table.Each([]int{j}, func(i int, x []float64) error {
 		if x[0] != x[0] {
@@ -247,8 +253,9 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 		}
 		if r.classes == nil && len(l.Classes) > 1 && !slices.ContainsFunc(predicted,
 			func(p string) bool { return slices.Contains(truth, p) }) {
-			return nil, usage("prediction %q: none of its labels (%s) is a label of the target (%s)", o.Prediction,
-				spelling.Quoted(sortedClasses(predicted), 5), spelling.Quoted(sortedClasses(truth), 5))
+			return nil, usage("prediction %q: none of its labels (%s) is a label of the "+
+				"target (%s)", o.Prediction, spelling.Quoted(sortedClasses(predicted), 5),
+				spelling.Quoted(sortedClasses(truth), 5))
 		}
 	}
 	if err := faults.First(
@@ -301,10 +308,12 @@ func (r *labelReader) rest(l *pacbayes.Labelled) error {
 		}
 		names := sortedClasses(kinds)
 		if err := spelling.Twins(names); err != nil {
-			return fmt.Errorf("%s: slice-by %s: the values %w", r.table.Source, spelling.Quote(r.o.SliceBy), err)
+			return fmt.Errorf("%s: slice-by %s: the values %w", r.table.Source,
+				spelling.Quote(r.o.SliceBy), err)
 		}
 		if len(names) > mostSlices {
-			return usage("slice-by %q: it has %d different values, of at most %d", r.o.SliceBy, len(names), mostSlices)
+			return usage("slice-by %q: it has %d different values, of at most %d", r.o.SliceBy,
+				len(names), mostSlices)
 		}
 		l.Slices = lists.Of(names, func(name string) pacbayes.Slice {
 			in := lists.Where(len(kinds), func(i int) bool { return kinds[i] == name })
@@ -340,8 +349,8 @@ func ReadCosts(table *dataset.Table) (*Costs, error) {
 		}
 	}
 	if len(table.Names) != len(truth)+1 {
-		return nil, usage("costs: %s has %d rows and %d columns of labels; want one of each for every class",
-			table.Source, len(truth), len(table.Names)-1)
+		return nil, usage("costs: %s has %d rows and %d columns of labels; want one of each for "+
+			"every class", table.Source, len(truth), len(table.Names)-1)
 	}
 	return c, nil
 }
@@ -370,7 +379,9 @@ func (c *Costs) of(classes []string) ([][]float64, error) {
 	}
 	return lists.Of(classes, func(truth string) []float64 {
 		row := c.Costs[slices.Index(c.Classes, truth)]
-		return lists.Of(classes, func(label string) float64 { return row[slices.Index(c.Classes, label)] })
+		return lists.Of(classes, func(label string) float64 {
+			return row[slices.Index(c.Classes, label)]
+		})
 	}), nil
 }
 
@@ -381,15 +392,16 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 	var columns []int
 	var classes []string
 	for j, name := range r.table.Names {
-		if class, is := strings.CutPrefix(name, r.o.Probabilities); is && class != "" && name != r.o.Target &&
-			name != r.o.Prediction {
+		if class, is := strings.CutPrefix(name, r.o.Probabilities); is && class != "" &&
+			name != r.o.Target && name != r.o.Prediction {
 			columns = append(columns, j)
 			classes = append(classes, class)
 		}
 	}
 	if len(columns) < 2 {
-		return usage("probabilities %q: want two columns or more whose names are this and a class; "+
-			"%s has the columns %s", r.o.Probabilities, r.table.Source, spelling.Quoted(r.table.Names, 10))
+		return usage("probabilities %q: want two columns or more whose names are this and a "+
+			"class; %s has the columns %s", r.o.Probabilities, r.table.Source,
+			spelling.Quoted(r.table.Names, 10))
 	}
 	given := sortedClasses(classes)
 	var unknown []string
@@ -399,8 +411,8 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 		case r.classes != nil:
 			unknown = append(unknown, class)
 		default:
-			return usage("probabilities %q: the class %s has no column; columns are of the classes %s",
-				r.o.Probabilities, spelling.Quote(class), spelling.Quoted(given, 10))
+			return usage("probabilities %q: the class %s has no column; columns are of the "+
+				"classes %s", r.o.Probabilities, spelling.Quote(class), spelling.Quoted(given, 10))
 		}
 	}
 	l.Classes = slices.Concat(given, unknown)
@@ -427,19 +439,22 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 			sum += v
 		}
 		if math.Abs(sum-1) > most {
-			return r.wrong(i, columns[0], "probabilities", "the row's probabilities add up to %.6g, not to 1", sum)
+			return r.wrong(i, columns[0], "probabilities", "the row's probabilities add up to "+
+				"%.6g, not to 1", sum)
 		}
 	}
 	return nil
 }
 
 // places returns the places of labels among the classes.
-func (r *labelReader) places(l *pacbayes.Labelled, flag, column string, labels []string) ([]int, error) {
+func (r *labelReader) places(l *pacbayes.Labelled, flag, column string,
+	labels []string) ([]int, error) {
 	known := map[string]int{}
 	for j, class := range l.Classes {
 		known[class] = j
 	}
-	if i := slices.IndexFunc(labels, func(label string) bool { _, ok := known[label]; return !ok }); i >= 0 {
+	if i := slices.IndexFunc(labels,
+		func(label string) bool { _, ok := known[label]; return !ok }); i >= 0 {
 		j, _ := r.table.Column(column)
 		return nil, r.wrong(i, j, flag, "unknown label %s", spelling.Quote(labels[i]))
 	}

@@ -39,15 +39,15 @@ func LoadLabels(path string) (p *CertifiedLabels, checksum string, err error) {
 
 func labelsOf(text string) (*CertifiedLabels, error) {
 	p := &CertifiedLabels{}
-	if json.Unmarshal([]byte(text), &p.file) == nil && json.Unmarshal([]byte(text), p) == nil && p.Kind == "" &&
-		p.Certificate != nil {
-		return nil, errors.New("it is a certificate of predicted numbers, which is made again from its rows: certify them by " +
-			"--predictions, with the same flags")
+	if json.Unmarshal([]byte(text), &p.file) == nil && json.Unmarshal([]byte(text), p) == nil &&
+		p.Kind == "" && p.Certificate != nil {
+		return nil, errors.New("it is a certificate of predicted numbers, which is made again " +
+			"from its rows: certify them by --predictions, with the same flags")
 	}
-	if json.Unmarshal([]byte(text), &p.file) != nil || json.Unmarshal([]byte(text), p) != nil || p.Kind != "classes" ||
-		p.Version != 1 || p.Certificate == nil {
-		return nil, errors.New("it is no certificate of labels that krigo certify --predictions --out wrote, or of a " +
-			"newer krigo")
+	if json.Unmarshal([]byte(text), &p.file) != nil || json.Unmarshal([]byte(text), p) != nil ||
+		p.Kind != "classes" || p.Version != 1 || p.Certificate == nil {
+		return nil, errors.New("it is no certificate of labels that krigo certify --predictions " +
+			"--out wrote, or of a newer krigo")
 	}
 	stored := p.Certificate
 	err := strict.ReadJSON(text, &CertifiedLabels{})
@@ -103,14 +103,16 @@ func (p *CertifiedLabels) Reproduce(ctx context.Context, table *dataset.Table) e
 		return err
 	}
 	if again.Hash != p.Hash {
-		return fmt.Errorf("the rows of %s aren't the certified rows: their SHA-256 differs", table.Source)
+		return fmt.Errorf("the rows of %s aren't the certified rows: their SHA-256 differs",
+			table.Source)
 	}
 	said := p.file
 	if said == nil {
 		said = plain(p)
 	}
 	if err = differ("", said, plain(again), "source"); err != nil {
-		return fmt.Errorf("the certificate isn't what the rows of %s make it: %w; don't rely on it", table.Source, err)
+		return fmt.Errorf("the certificate isn't what the rows of %s make it: %w; don't rely on it",
+			table.Source, err)
 	}
 	return nil
 }
@@ -151,7 +153,8 @@ func differ(at string, said, is any, but ...string) error {
 		}
 	case float64:
 		v, number := said.(float64)
-		if number && (v == is || (is != math.Trunc(is) && math.Abs(v-is) <= rounding*math.Abs(is))) {
+		if number && (v == is ||
+			(is != math.Trunc(is) && math.Abs(v-is) <= rounding*math.Abs(is))) {
 			return nil
 		}
 	default:
@@ -160,16 +163,16 @@ func differ(at string, said, is any, but ...string) error {
 		}
 	}
 	text, _ := json.Marshal([]any{said, is})
-	return fmt.Errorf("%s isn't what was computed: [file, computed] is %s", strings.TrimPrefix(at, "."),
-		spelling.Cut(string(text), 200))
+	return fmt.Errorf("%s isn't what was computed: [file, computed] is %s",
+		strings.TrimPrefix(at, "."), spelling.Cut(string(text), 200))
 }
 
 // Again reads further rows as the certificate's rows were read.
 // It also returns a hash of each row, and whether these are the certified rows.
 // A class that the certificate doesn't know is a further class, without a probability.
 // Columns of a score, of kinds of rows and of groups needn't be there. Rows have no costs.
-func (p *CertifiedLabels) Again(ctx context.Context, table *dataset.Table) (l *pacbayes.Labelled, hashes []uint64,
-	same bool, err error) {
+func (p *CertifiedLabels) Again(ctx context.Context,
+	table *dataset.Table) (l *pacbayes.Labelled, hashes []uint64, same bool, err error) {
 	r := &labelReader{o: p.LabelOptions, table: table.Within(ctx), classes: p.Certificate.Classes}
 	r.o.Costs = nil
 	for _, name := range []*string{&r.o.Score, &r.o.SliceBy, &r.o.Group} {

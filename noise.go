@@ -111,7 +111,8 @@ func (p noiseProblem) fit(ctx context.Context) ([]float64, error) {
 		Upper: slices.Repeat([]float64{math.Inf(1)}, p.Dim())}
 	box.Lower[0], box.Upper[0] = math.Log(model.LeastNoise), math.Log(model.MostNoise)
 	start[0] = min(max(start[0], box.Lower[0]), box.Upper[0])
-	r, err := train.LBFGS{MaxEvaluations: 200, ValueTolerance: 1e-7}.In(box).Minimize(ctx, p, train.Start(start), nil)
+	r, err := train.LBFGS{MaxEvaluations: 200, ValueTolerance: 1e-7}.In(box).Minimize(ctx, p,
+		train.Start(start), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +170,8 @@ func (f noiseForm) factor(z matrix.Dense) (matrix.Dense, error) {
 
 // learnNoise returns the noise of an option that the errors speak for, and c, the mean of ln s on
 // the rows. It is nil if auto finds that held-out density doesn't gain enough.
-func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []float64, seed uint64) (*model.Varying,
-	float64, error) {
+func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []float64,
+	seed uint64) (*model.Varying, float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 	base := noiseProblem{phi: x.Like(x.Rows, 0), r2: r2, v: v, rows: rng.Perm(x.Rows), spread: 1}
 	constant, err := base.heldOut(ctx)
@@ -272,12 +273,13 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 		if !p.given {
 			best.key += "/noise"
 			best.event.Stage = "varying noise"
-			if best.result, err = p.problem(ctx, c, best.family).Minimize(ctx, c.run(best.key, best.event),
-				best.result.X); err != nil {
+			if best.result, err = p.problem(ctx, c, best.family).Minimize(ctx,
+				c.run(best.key, best.event), best.result.X); err != nil {
 				return nil, t, err
 			}
 		}
-		if least := math.Log(model.LeastNoise) - best.result.X[best.family.gridParams()]; varying.Low < least {
+		if least := math.Log(
+			model.LeastNoise) - best.result.X[best.family.gridParams()]; varying.Low < least {
 			varying.Low = least
 			varying.High = max(least,
 				varying.High) // the quietest rows have a variance that rounding leaves

@@ -29,13 +29,15 @@ type Observed struct {
 // Observe compares the model's predictions for the rows of a table with the table's targets.
 // The promise is the share that the certificate guarantees for its band, or, if no share was asked
 // for, its bound on the loss.
-func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Prediction) (o *Observed, err error) {
+func (m *Model) Observe(ctx context.Context, table *dataset.Table,
+	ps []model.Prediction) (o *Observed, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Targeted(table.Within(ctx))
 	if err != nil {
 		return nil, err
 	}
-	o = &Observed{Promise: "The model has no certificate, so there is no promise to compare these rows with."}
+	o = &Observed{Promise: "The model has no certificate, so there is no promise to compare " +
+		"these rows with."}
 	if o.Targets, err = d.Targets(d.All()); err != nil {
 		return nil, err
 	}
@@ -56,8 +58,8 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 		o.MAE += math.Abs(miss) / n
 	}
 	if !linalg.Finite([]float64{o.RMSE, o.MAE}) {
-		return nil, usage("%s: the errors are beyond the range of numbers: check %s's unit", table.Source,
-			cautious.Name(m.Target))
+		return nil, usage("%s: the errors are beyond the range of numbers: check %s's unit",
+			table.Source, cautious.Name(m.Target))
 	}
 	c := m.Certificate
 	band := m.Model
@@ -84,7 +86,8 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 	what := "the mean loss"
 	number := "%.4f"
 	scale := 1.
-	o.Promise = fmt.Sprintf("The mean loss is %.4f. The certificate allows at most %.4f.", risk, cautious.RoundUp(certified, 4))
+	o.Promise = fmt.Sprintf("The mean loss is %.4f. The certificate allows at most %.4f.", risk,
+		cautious.RoundUp(certified, 4))
 	if band.Terms.Loss.Kind == pacbayes.Asymmetric {
 		within = "the declared band"
 	}
@@ -97,27 +100,29 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table, ps []model.Pr
 			what = "the share of wrong labels"
 			miss = "are wrong labels"
 		}
-		o.Promise = fmt.Sprintf("%.0f of %.0f predictions (%.2f %%) %s. The certificate allows at most %.2f %%.",
-			risk*n, n, 100*risk, miss, 100*cautious.RoundUp(certified, 4))
+		o.Promise = fmt.Sprintf("%.0f of %.0f predictions (%.2f %%) %s. The certificate allows "+
+			"at most %.2f %%.", risk*n, n, 100*risk, miss, 100*cautious.RoundUp(certified, 4))
 	}
 	least := pacbayes.HoldOutLimit(zeroOne, risk, len(ps), m.Terms.Delta)
 	sure := cautious.Complement(m.Terms.Delta)
 	switch {
 	case 2*of.Seen > len(ps):
-		o.Promise += fmt.Sprintf(" But %d of these rows equal rows that the model was made from. If they are the same "+
-			"observations, this says nothing about new rows.", of.Seen)
+		o.Promise += fmt.Sprintf(" But %d of these rows equal rows that the model was made from. "+
+			"If they are the same observations, this says nothing about new rows.", of.Seen)
 	case c.Group != "":
-		o.Promise += fmt.Sprintf(" The certificate counts groups by %s: krigo certify --fresh compares whole groups with it.",
-			cautious.Name(c.Group))
+		o.Promise += fmt.Sprintf(" The certificate counts groups by %s: krigo certify --fresh "+
+			"compares whole groups with it.", cautious.Name(c.Group))
 	case least > certified:
 		o.Contradicts = true
-		o.Promise += fmt.Sprintf(" THIS CONTRADICTS THE PROMISE: with %s confidence %s on further rows like these is at least "+
-			number+". Either they come from another source than the certified rows, or a condition of the certificate isn't met, "+
+		o.Promise += fmt.Sprintf(" THIS CONTRADICTS THE PROMISE: with %s confidence %s on "+
+			"further rows like these is at least "+number+". Either they come from another "+
+			"source than the certified rows, or a condition of the certificate isn't met, "+
 			"or it is chance.", sure, what, scale*cautious.RoundDown(least, 4))
 	default:
 		o.Promise += " This is compatible with the promise"
 		if least = cautious.RoundDown(least, 4); least > 0 {
-			o.Promise += fmt.Sprintf(": with %s confidence these rows show only that %s is at least "+number, sure, what, scale*least)
+			o.Promise += fmt.Sprintf(": with %s confidence these rows show only that %s is at "+
+				"least "+number, sure, what, scale*least)
 		}
 		o.Promise += ". It is a comparison, not a new certificate."
 	}

@@ -263,7 +263,8 @@ func (o Options) auto(dim int) []string {
 // certify it.
 func (o Options) choosesFreely() bool {
 	m := o.Method
-	return o.Prior.Kind == "informed" && m.Kind().Exact && !m.OnBatches() && m.Solver != posterior.ByCG
+	return o.Prior.Kind == "informed" && m.Kind().Exact && !m.OnBatches() &&
+		m.Solver != posterior.ByCG
 }
 
 // Prior says where the prior P comes from.
@@ -413,14 +414,17 @@ func (d Data) Own() []string {
 	if d.Censored != "" {
 		own = append(own, d.Censored, d.Target+" (side)")
 	}
-	return append(own, lists.If([]string{d.Offset, d.Exposure, d.NoiseColumn}, func(name string) bool {
-		return name != "" && !slices.Contains(d.Inputs, name)
-	})...)
+	return append(own, lists.If([]string{d.Offset, d.Exposure, d.NoiseColumn},
+		func(name string) bool {
+			return name != "" && !slices.Contains(d.Inputs, name)
+		})...)
 }
 
 // others returns the other targets of a fit of several targets.
 func (d Data) others() []string {
-	return slices.DeleteFunc(slices.Clone(d.Beside), func(name string) bool { return name == d.Target })
+	return slices.DeleteFunc(slices.Clone(d.Beside), func(name string) bool {
+		return name == d.Target
+	})
 }
 
 // split returns the way in which rows get their roles.
@@ -437,9 +441,9 @@ func (p Promise) loss(kind pacbayes.Kind) pacbayes.Loss {
 
 // terms returns the terms of the certificate, as far as the options say them.
 func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
-	t := pacbayes.Terms{Loss: loss, Delta: o.Promise.Delta, Grid: o.Prior.Grid, Choices: choices, Scaling: o.Data.Scaling,
-		Informed: o.informed(), Promise: o.Promise.Share, Curve: o.Promise.Curve, Slices: o.Promise.Slices,
-		Declaration: o.Run.Declared}
+	t := pacbayes.Terms{Loss: loss, Delta: o.Promise.Delta, Grid: o.Prior.Grid, Choices: choices,
+		Scaling: o.Data.Scaling, Informed: o.informed(), Promise: o.Promise.Share,
+		Curve: o.Promise.Curve, Slices: o.Promise.Slices, Declaration: o.Run.Declared}
 	if o.Promise.Bound != pacbayes.KLBound {
 		t.Inequality = o.Promise.Bound
 	}

@@ -28,22 +28,24 @@ type FreeParams struct {
 // factor returns L_S as an m × m matrix, for m inducing inputs.
 func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
 	if len(q.Mean) != m || len(q.Chol) != m {
-		return linalg.Matrix{}, usage("params: posterior.mean has %d entries and posterior.chol %d rows for %d inducing "+
-			"inputs", len(q.Mean), len(q.Chol), m)
+		return linalg.Matrix{}, usage("params: posterior.mean has %d entries and posterior.chol "+
+			"%d rows for %d inducing inputs", len(q.Mean), len(q.Chol), m)
 	}
 	l := linalg.New(m, m)
 	for i, row := range q.Chol {
 		if len(row) < i+1 || len(row) > m {
-			return l, usage("params: posterior.chol[%d] has %d entries: want %d, those up to the diagonal, or %d", i, len(row),
-				i+1, m)
+			return l, usage("params: posterior.chol[%d] has %d entries: want %d, those up to the "+
+				"diagonal, or %d", i, len(row), i+1, m)
 		}
 		for j, v := range row {
 			if j > i && v != 0 {
-				return l, usage("params: posterior.chol[%d][%d] is %v: it must be lower triangular", i, j, v)
+				return l, usage("params: posterior.chol[%d][%d] is %v: it must be lower triangular",
+					i, j, v)
 			}
 		}
 		if !(row[i] > 0) {
-			return l, usage("params: posterior.chol[%d][%d] is %v: its diagonal must be positive", i, i, row[i])
+			return l, usage("params: posterior.chol[%d][%d] is %v: its diagonal must be positive",
+				i, i, row[i])
 		}
 		copy(l.Row(i)[:i+1], row)
 	}
@@ -58,7 +60,8 @@ type MeanParams struct {
 
 // vector returns the parameters as [θ, β, ln σ_n², Z], for the mean function meanName on these
 // inputs.
-func (p *Params) vector(meanName string, inputs []kernel.Input) (kernel.Kernel, kernel.Mean, []float64, error) {
+func (p *Params) vector(meanName string,
+	inputs []kernel.Input) (kernel.Kernel, kernel.Mean, []float64, error) {
 	dim := len(inputs)
 	k, x, err := p.Kernel.Build(dim, inputs...)
 	if err != nil {
@@ -92,7 +95,8 @@ func (p *Params) vector(meanName string, inputs []kernel.Input) (kernel.Kernel, 
 	x = append(x, math.Log(p.NoiseVariance))
 	for i, z := range p.Inducing {
 		if len(z) != dim {
-			return nil, nil, nil, usage("params: inducing[%d] has %d coordinates for %d inputs", i, len(z), dim)
+			return nil, nil, nil, usage("params: inducing[%d] has %d coordinates for %d inputs", i,
+				len(z), dim)
 		}
 		x = append(x, z...)
 	}

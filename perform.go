@@ -61,8 +61,9 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 			continue
 		}
 		r := run{family: f, result: &train.Result{X: x, Stopped: "parameters given"}}
-		return trained{best: r, all: []run{r}}, c.tell(Event{Family: f.name, Start: 1, Starts: 1, Solver: p.choice.Solver,
-			Stopped: r.result.Stopped}, func() {})
+		return trained{best: r, all: []run{r}},
+			c.tell(Event{Family: f.name, Start: 1, Starts: 1, Solver: p.choice.Solver,
+				Stopped: r.result.Stopped}, func() {})
 	}
 	return trained{}, usage("init: its kernel isn't among the kernels to fit")
 }
@@ -99,8 +100,8 @@ func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, er
 // freeUp trains a free-form posterior from the optimum of a collapsed bound.
 // m is the model of that optimum. freeUp returns the model with the lower bound.
 // The choice is free, since the bound holds for all posteriors together.
-func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, found finding.List) (*model.Model,
-	run, error) {
+func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run,
+	found finding.List) (*model.Model, run, error) {
 	f := best.family
 	last := len(p.families)*p.restarts + 1
 	event := Event{Family: f.name + ", free-form", Start: last, Starts: last}
@@ -181,15 +182,16 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 }
 
 // fitPosterior learns a posterior on the certified rows from the prior of p.
-func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share, prior *posterior.Posterior,
-	found finding.List) (*model.Model, []run, error) {
+func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share,
+	prior *posterior.Posterior, found finding.List) (*model.Model, []run, error) {
 	var tempered []family
 	for _, temper := range p.options.Prior.Temper {
 		k, m, err := prior.Prior(temper)
 		if err != nil {
 			return nil, nil, err
 		}
-		tempered = append(tempered, family{name: fmt.Sprintf("informed prior ×%g", temper), kernel: k, mean: m})
+		tempered = append(tempered, family{name: fmt.Sprintf("informed prior ×%g", temper),
+			kernel: k, mean: m})
 	}
 	second, err := p.posteriorStage(certified, tempered, p.choice.Inducing).decide(found)
 	if err != nil {
@@ -204,7 +206,8 @@ func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share
 
 // takePrior makes the model whose posterior is the prior.
 // It takes the temper with the lowest bound, and the bound pays for the choice.
-func (d *dealt) takePrior(prior *posterior.Posterior, found finding.List) (lowest *model.Model, err error) {
+func (d *dealt) takePrior(prior *posterior.Posterior,
+	found finding.List) (lowest *model.Model, err error) {
 	if d.reason != "" {
 		m, err := d.uncertified(prior, found)
 		if err == nil {
@@ -225,7 +228,8 @@ func (d *dealt) takePrior(prior *posterior.Posterior, found finding.List) (lowes
 		if err != nil {
 			return nil, err
 		}
-		if lowest == nil || (m.Certificate != nil && m.Certificate.Bound < lowest.Certificate.Bound) {
+		if lowest == nil || (m.Certificate != nil &&
+			m.Certificate.Bound < lowest.Certificate.Bound) {
 			lowest = m
 			chosen = temper
 		}

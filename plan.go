@@ -57,7 +57,8 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 		}
 	}
 	if all := evaluating || !c.OnBatches(); all { // every step uses all rows
-		p.estimate = c.Estimable() && (c.Solver == posterior.ByCG || (!evaluating && s.n > k.MaxRows))
+		p.estimate = c.Estimable() &&
+			(c.Solver == posterior.ByCG || (!evaluating && s.n > k.MaxRows))
 	}
 	p.chooseSize()
 	if err := p.chooseSolver(evaluating); err != nil {
@@ -86,7 +87,8 @@ func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
 	*c = c.WithAlpha()
 	if p.restarts == 0 {
 		p.restarts = 3 // about 1 start in 150 ends at Q = P; three in a row won't
-		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || p.given || k.Local || len(p.families) > 2 {
+		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || p.given || k.Local ||
+			len(p.families) > 2 {
 			// a start takes minutes; moving inducing inputs and batches rarely get stuck
 			p.restarts = 1
 		}
@@ -116,18 +118,20 @@ func (p *plan) checkSize(evaluating bool) error {
 	switch all := !p.estimate && (evaluating || !c.OnBatches()); {
 	case c.Inducing > p.n:
 		return usage("inducing %d: there are only %d rows to train on", c.Inducing, p.n)
-	case p.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky && k.Bound != "":
-		return usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
+	case p.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky &&
+		k.Bound != "":
+		return usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or " +
+			"one rank")
 	case all && k.MaxRows > 0 && p.n > k.MaxRows:
-		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; use fewer rows, or estimate it "+
-			"with --solver cg", p.data.Source, p.n, k.MaxRows)
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; use "+
+			"fewer rows, or estimate it with --solver cg", p.data.Source, p.n, k.MaxRows)
 	case p.estimate && !evaluating && c.Optimizer == "mma":
-		return usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, which lbfgs trains by; or "+
-			"train on batches (optimizer adam)", p.n)
+		return usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, "+
+			"which lbfgs trains by; or train on batches (optimizer adam)", p.n)
 	case p.estimate && !evaluating && ((c.Alpha != nil && *c.Alpha == 1) || (c.AlphaBy == "cv" &&
 		slices.Contains(c.Grid(), 1))):
-		return usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it is vfe, which takes any " +
-			"number of rows (objective vfe)")
+		return usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it " +
+			"is vfe, which takes any number of rows (objective vfe)")
 	}
 	return nil
 }
@@ -166,9 +170,10 @@ func (p *plan) chooseSolver(evaluating bool) error {
 			c.Solver = posterior.ByNearest
 		}
 		if c.Solver == posterior.ByCG && n > maxIterative {
-			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on batches (--optimizer "+
-				"adam), or find parameters with a sparse objective (vfe) and condition on all rows with --init and "+
-				"--fix-parameters, or ask for --solver cg", p.data.Source, n)
+			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on "+
+				"batches (--optimizer adam), or find parameters with a sparse objective (vfe) "+
+				"and condition on all rows with --init and --fix-parameters, or ask for "+
+				"--solver cg", p.data.Source, n)
 		}
 	}
 	switch {
@@ -192,7 +197,8 @@ const keptRow = 16
 func (p *plan) afford() error {
 	n := float64(p.n)
 	m := float64(p.choice.Inducing)
-	what := fmt.Sprintf("a full GP of %d rows (the objective vfe, and evidence with --solver cg, need less)", p.n)
+	what := fmt.Sprintf("a full GP of %d rows (the objective vfe, and evidence with --solver cg, "+
+		"need less)", p.n)
 	values := 3 * n * n // the covariances, their factor, the adjoints
 	switch {
 	case p.sparse():
@@ -222,7 +228,8 @@ func (p *plan) sparse() bool { return p.choice.Inducing > 0 }
 
 // trainsByCG says whether conjugate gradients evaluate the objective during training.
 func (p *plan) trainsByCG() bool {
-	return p.estimate || (p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches())
+	return p.estimate || (p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact &&
+		!p.choice.OnBatches())
 }
 
 // method returns the way to train. A free-form posterior comes later.
@@ -247,14 +254,16 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		limit = farLimit
 	}
 	return method.Task{
-		Kernel: f.kernel, Mean: f.mean, Rows: p.source(), N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed,
-		M: p.choice.Inducing, All: p.all,
+		Kernel: f.kernel, Mean: f.mean, Rows: p.source(), N: p.n, Ranks: p.data.Ranks(),
+		Seed: p.options.Run.Seed,
+		M:    p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
-		Limit: limit, Held: f.held, Alike: f.alike, Noise: p.sited(), FixInducing: p.choice.FixInducing,
-		Started: p.init != nil, Either: p.options.Method.Solver == "auto",
-		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress, Comparing: comparing,
-		Grouped: p.roles.Group != nil && p.options.Data.Group != dataset.EqualRows,
+		Limit: limit, Held: f.held, Alike: f.alike, Noise: p.sited(),
+		FixInducing: p.choice.FixInducing, Started: p.init != nil,
+		Either: p.options.Method.Solver == "auto", Solver: p.choice.Solver, Unseen: p.unseen,
+		Context: ctx, Progress: progress, Comparing: comparing, Grouped: p.roles.Group != nil &&
+			p.options.Data.Group != dataset.EqualRows,
 	}
 }
 

@@ -36,14 +36,15 @@ type PredictOptions struct {
 // Predict predicts every row of a table, in the target's own units.
 // The table needs the model's input columns, in any order. Other columns are ignored.
 // For rows of numbers without a table see PredictAt.
-func (m *Model) Predict(ctx context.Context, table *dataset.Table, o PredictOptions) (ps []model.Prediction,
-	err error) {
+func (m *Model) Predict(ctx context.Context, table *dataset.Table,
+	o PredictOptions) (ps []model.Prediction, err error) {
 	defer matrix.Ended(&err)
 	if m.Posterior == nil {
 		return nil, usage("the model is empty: load one, or fit one")
 	}
 	if _, ok := m.Posterior.Solution.(*posterior.Gradients); o.ExactVariance && !ok {
-		return nil, usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
+		return nil, usage("exact variances are for a model of --solver cg; this one is %s",
+			m.Posterior.Kind())
 	}
 	if !o.ExactVariance {
 		d, err := m.Unlabelled(table.Within(ctx))
@@ -77,7 +78,8 @@ func (m *Model) Explain(ctx context.Context, table *dataset.Table) (*model.Expla
 }
 
 // inputs returns the rows of a table as the model sees them, and their scaled inputs as a matrix.
-func (m *Model) inputs(ctx context.Context, table *dataset.Table) (d *dataset.Data, x matrix.Dense, err error) {
+func (m *Model) inputs(ctx context.Context,
+	table *dataset.Table) (d *dataset.Data, x matrix.Dense, err error) {
 	if d, err = m.Unlabelled(table.Within(ctx)); err != nil {
 		return nil, x, err
 	}
@@ -97,7 +99,8 @@ func iterations(progress func(iteration int, residual float64)) (o posterior.Ite
 // PredictionFindings returns what a user should know about the rows of a table that ps predicts:
 // categories that no prior row has, rows that no guarantee is about, and variances that leave the
 // range of float64.
-func (m *Model) PredictionFindings(table *dataset.Table, ps []model.Prediction) (finding.List, error) {
+func (m *Model) PredictionFindings(table *dataset.Table,
+	ps []model.Prediction) (finding.List, error) {
 	found, err := m.Encoding.Unseen(table)
 	if err != nil {
 		return nil, err
@@ -132,13 +135,14 @@ type SampleOptions struct {
 // Sample draws functions jointly from the model's posterior and returns their values at every row
 // of a table, row by row, in the target's own units:
 // draws of f, without observation noise, or of a count's mean.
-func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOptions) (samples [][]float64, err error) {
+func (m *Model) Sample(ctx context.Context, table *dataset.Table,
+	o SampleOptions) (samples [][]float64, err error) {
 	defer matrix.Ended(&err)
 	if o.Count < 1 {
 		return nil, usage("%d samples: want at least one", o.Count)
 	}
-	if err := memory.Afford(fmt.Sprintf("%s: %d samples at %d rows", table.Source, o.Count, table.Rows),
-		2*8*float64(o.Count)*float64(table.Rows)); err != nil {
+	if err := memory.Afford(fmt.Sprintf("%s: %d samples at %d rows", table.Source, o.Count,
+		table.Rows), 2*8*float64(o.Count)*float64(table.Rows)); err != nil {
 		return nil, err
 	}
 	d, x, err := m.inputs(ctx, table)
@@ -150,7 +154,8 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 		return nil, err
 	}
 	draws := linalg.New(x.Rows, o.Count)
-	if err := m.Posterior.Sample(ctx, x, draws, posterior.Draws{Seed: o.Seed, Solve: iterations(o.Progress)}); err != nil {
+	if err := m.Posterior.Sample(ctx, x, draws,
+		posterior.Draws{Seed: o.Seed, Solve: iterations(o.Progress)}); err != nil {
 		return nil, err
 	}
 	samples = make([][]float64, x.Rows)
@@ -168,8 +173,8 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 			}
 		}
 		if !linalg.Finite(samples[i]) {
-			return nil, fmt.Errorf("%s: %s: the samples overflow: its inputs are too far from the training data", table.Source,
-				table.Where(i))
+			return nil, fmt.Errorf("%s: %s: the samples overflow: its inputs are too far from "+
+				"the training data", table.Source, table.Where(i))
 		}
 	}
 	return samples, nil
@@ -178,15 +183,17 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table, o SampleOption
 // Covariance returns the joint covariance matrix of the function, without observation noise, at the
 // rows of a table, in the target's own units squared: of models that are factored.
 // It has a value for each pair of rows.
-func (m *Model) Covariance(ctx context.Context, table *dataset.Table) (cov matrix.Dense, err error) {
+func (m *Model) Covariance(ctx context.Context,
+	table *dataset.Table) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
 	if t := m.Scaling.Transform; t != nil {
-		return matrix.Dense{}, usage("covariance: the function is Gaussian as the model sees the target, by the transform %s, "+
-			"and in the target's own units it isn't: ask for samples, or fit with target-transform none", t.Name)
+		return matrix.Dense{}, usage("covariance: the function is Gaussian as the model sees the "+
+			"target, by the transform %s, and in the target's own units it isn't: ask for "+
+			"samples, or fit with target-transform none", t.Name)
 	}
 	if m.Scaling.AsIs {
-		return matrix.Dense{}, usage("covariance: the mean of %s isn't Gaussian with noise %s: ask for samples", m.Target,
-			m.Noise)
+		return matrix.Dense{}, usage("covariance: the mean of %s isn't Gaussian with noise %s: "+
+			"ask for samples", m.Target, m.Noise)
 	}
 	_, x, err := m.inputs(ctx, table)
 	if err != nil {
@@ -202,8 +209,10 @@ func (m *Model) Covariance(ctx context.Context, table *dataset.Table) (cov matri
 			cov.Row(i)[j] = v * scale * scale
 		}
 		if !linalg.Finite(cov.Row(i)) || (cov.At(i, i) == 0 && m.Scaling.RawSD(scaled) > 0) {
-			return matrix.Dense{}, fmt.Errorf("%s: %s: its covariances leave the range of float64: ask for samples, or fit "+
-				"the target in another unit", table.Source, table.Where(i))
+			return matrix.Dense{},
+				fmt.Errorf("%s: %s: its covariances leave the range of float64: ask for samples, "+
+					"or fit "+
+					"the target in another unit", table.Source, table.Where(i))
 		}
 	}
 	return cov, nil
@@ -211,8 +220,8 @@ func (m *Model) Covariance(ctx context.Context, table *dataset.Table) (cov matri
 
 // PredictionNames returns the names of the columns of a table of predictions.
 func PredictionNames() []string {
-	return []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd",
-		"predictive_sd"}
+	return []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95",
+		"outside", "latent_sd", "predictive_sd"}
 }
 
 // WritePredictions writes predictions as CSV.
@@ -254,7 +263,8 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 	var of func(model.Prediction) Interval
 	switch c, kind, level := m.Conformal, o.Kind, o.Level; {
 	case o.By != "":
-		return nil, usage("by %q: intervals by the values of a column are %s", o.By, strings.Join(FewRowKinds(), " or "))
+		return nil, usage("by %q: intervals by the values of a column are %s", o.By,
+			strings.Join(FewRowKinds(), " or "))
 	case !(level >= 0 && level < 1):
 		return nil, usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
 	case !slices.Contains(IntervalKinds(), kind):
@@ -265,10 +275,12 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 			return nil, err
 		}
 	case c == nil && m.Limits != "":
-		return nil, fmt.Errorf("%s intervals need targets, and some of this model's are limits", kind)
+		return nil, fmt.Errorf("%s intervals need targets, and some of this model's are limits",
+			kind)
 	case c == nil:
-		return nil, fmt.Errorf("%s intervals: the model has no calibration rows, and no certified rows in their place, "+
-			"which takes a mean certified by its own misses: fit it with --calibration-fraction", kind)
+		return nil, fmt.Errorf("%s intervals: the model has no calibration rows, and no "+
+			"certified rows in their place, which takes a mean certified by its own misses: fit "+
+			"it with --calibration-fraction", kind)
 	default:
 		w, sds, err := c.At(level)
 		if err != nil {
@@ -277,15 +289,17 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 		w *= m.Scaling.TargetScale
 		if of = constant(m.Scaling, w, w); kind == "normalised" {
 			sds = ownDeviations(m, sds)
-			of = func(p model.Prediction) Interval { return intervalOf(m.Scaling.Outward(m.Within(p, sds))) }
+			of = func(p model.Prediction) Interval {
+				return intervalOf(m.Scaling.Outward(m.Within(p, sds)))
+			}
 		}
 	}
 	is := make([]Interval, len(ps))
 	for i, p := range ps {
 		is[i] = of(p)
 		if !linalg.Finite([]float64{is[i].Lower, is[i].Upper}) {
-			return nil, fmt.Errorf("prediction %d: the %s interval overflows: leave these intervals out, or fit the target in "+
-				"a larger unit", i+1, o.Kind)
+			return nil, fmt.Errorf("prediction %d: the %s interval overflows: leave these "+
+				"intervals out, or fit the target in a larger unit", i+1, o.Kind)
 		}
 	}
 	return is, nil
@@ -304,7 +318,8 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	case c == nil || !c.Valid:
 		return nil, fmt.Errorf("band: the model has no certificate")
 	case c.Loss == pacbayes.Label:
-		return nil, fmt.Errorf("band: the certificate is about labels, which have no widths: leave these intervals out")
+		return nil, fmt.Errorf("band: the certificate is about labels, which have no widths: " +
+			"leave these intervals out")
 	case c.Promise != nil && c.Promise.HalfWidth > 0:
 		kind = bandOf(c.Promise)
 		width = c.Promise.HalfWidth
@@ -328,22 +343,27 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		return constant(m.Scaling, raw*c.EpsilonAbove/width, raw), nil
 	case pacbayes.Relative:
 		width = cautious.Widen(raw, 1)
-		return func(p model.Prediction) Interval { return intervalOf(m.Scaling.OutwardRelative(p.Mean, width)) }, nil
+		return func(p model.Prediction) Interval {
+			return intervalOf(m.Scaling.OutwardRelative(p.Mean, width))
+		}, nil
 	case pacbayes.Scaled:
 		width = ownDeviations(m, width)
 		return func(p model.Prediction) Interval {
-			return intervalOf(m.Scaling.Outward(p.Mean-width*p.PredictiveSD, p.Mean+width*p.PredictiveSD))
+			return intervalOf(m.Scaling.Outward(p.Mean-width*p.PredictiveSD,
+				p.Mean+width*p.PredictiveSD))
 		}, nil
 	}
-	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a " +
-		"promise")
+	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a " +
+		"wider ε, or ask for a promise")
 }
 
 // constant returns a function that makes intervals of the same widths, below and above, around
 // every prediction.
 func constant(s dataset.Scaling, below, above float64) func(model.Prediction) Interval {
 	below, above = cautious.Widen(below, s.TargetScale), cautious.Widen(above, s.TargetScale)
-	return func(p model.Prediction) Interval { return intervalOf(s.Outward(p.Mean-below, p.Mean+above)) }
+	return func(p model.Prediction) Interval {
+		return intervalOf(s.Outward(p.Mean-below, p.Mean+above))
+	}
 }
 
 // ownDeviations widens k, a number of standard deviations of y.
@@ -370,8 +390,8 @@ func FewRowKinds() []string { return []string{"full", "jackknife"} }
 //
 // With a column By, the guarantee holds for each value of the column, and uses only the rows with
 // this value. An interval is infinite if these rows are too few.
-func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, o IntervalOptions) (all []Interval,
-	err error) {
+func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
+	o IntervalOptions) (all []Interval, err error) {
 	defer matrix.Ended(&err)
 	kind := o.Kind
 	level := cmp.Or(o.Level, 0.95)
@@ -401,7 +421,9 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, 
 		}
 		others := w.Others()
 		alike = func(row, other int) bool {
-			return !slices.ContainsFunc(inputs, func(j int) bool { return x.At(row, j) != others.At(other, j) })
+			return !slices.ContainsFunc(inputs, func(j int) bool {
+				return x.At(row, j) != others.At(other, j)
+			})
 		}
 	}
 	ends := w.Full
@@ -420,8 +442,8 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, 
 		// If rows are too few, the ends are −∞ and +∞.
 		// If an end is NaN, or infinite on the wrong side, a computation overflowed.
 		if !(e.Lower <= e.Upper) || math.IsInf(e.Lower, 1) || math.IsInf(e.Upper, -1) {
-			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far from the training data",
-				table.Source, rows.Where(i), kind)
+			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far "+
+				"from the training data", table.Source, rows.Where(i), kind)
 		}
 		is = append(is, Interval{max(e.Lower, -math.MaxFloat64), min(e.Upper, math.MaxFloat64)})
 	}

@@ -32,10 +32,11 @@ type Predicted struct {
 // chosen by them. The caller vouches for this.
 // Of the options it takes Data.Target, Data.Group and the Promise, whose ε is in the target's own
 // units, because standard deviations would be computed from the certified rows.
-func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction string, o Options) (*Predicted, error) {
+func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction string,
+	o Options) (*Predicted, error) {
 	if o.Data.Group == dataset.EqualRows {
-		return nil, usage("group %q: different rows may well have the same prediction and target, so that equal ones "+
-			"are no copies", o.Data.Group)
+		return nil, usage("group %q: different rows may well have the same prediction and "+
+			"target, so that equal ones are no copies", o.Data.Group)
 	}
 	o.Data.Reading = table.Reading()
 	terms, err := predictedTerms(o)
@@ -43,8 +44,8 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 		return nil, err
 	}
 	if !slices.Contains(table.Names, prediction) || prediction == o.Data.Target {
-		return nil, usage("prediction %q: %s has no such column beside the target; its columns are %s", prediction,
-			table.Source, spelling.Quoted(table.Names, 10))
+		return nil, usage("prediction %q: %s has no such column beside the target; its columns "+
+			"are %s", prediction, table.Source, spelling.Quoted(table.Names, 10))
 	}
 	d, err := table.Within(ctx).ReadAs(o.Data.Reading.Every()).Select([]string{prediction},
 		o.Data.Target) // a constant target is allowed, because nothing is learnt
@@ -58,7 +59,8 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 	if err != nil {
 		return nil, err
 	}
-	s := pacbayes.Sample{Y: make([]float64, d.Rows), Mean: make([]float64, d.Rows), Variance: make([]float64, d.Rows)}
+	s := pacbayes.Sample{Y: make([]float64, d.Rows), Mean: make([]float64, d.Rows),
+		Variance: make([]float64, d.Rows)}
 	if err := d.Scaled(d.All(), dataset.Identity(1)).Block(0, d.Rows, s.Mean, s.Y); err != nil {
 		return nil, err
 	}
@@ -74,7 +76,8 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 		return nil, err
 	}
 	terms.Repeats = copies.Repeats
-	p := &Predicted{Source: table.Source, Target: o.Data.Target, Prediction: prediction, Hash: units.Hash, Terms: terms}
+	p := &Predicted{Source: table.Source, Target: o.Data.Target, Prediction: prediction,
+		Hash: units.Hash, Terms: terms}
 	if p.Certificate, err = terms.Certify(s, 0); err != nil {
 		return nil, err
 	}
@@ -107,15 +110,18 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		}
 	}
 	if kind == pacbayes.ClippedAbsolute && promise.Epsilon != 0 {
-		return t, usage("epsilon %v with loss clipped-absolute, which has no ε: leave it out", promise.Epsilon)
+		return t, usage("epsilon %v with loss clipped-absolute, which has no ε: leave it out",
+			promise.Epsilon)
 	}
 	if kind != pacbayes.Asymmetric && promise.EpsilonAbove != 0 {
 		return t, usage("epsilon: two widths are for the asymmetric loss, not %q", kind)
 	}
-	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove},
-		EpsilonRaw: promise.Epsilon, Delta: cmp.Or(promise.Delta, 0.01), Grid: pacbayes.DefaultGrid(), Choices: 1,
-		Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct,
-		Group: o.Data.Group, Curve: promise.Curve, Copies: o.Data.Reading.Distinct}
+	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon,
+		Above: promise.EpsilonAbove}, EpsilonRaw: promise.Epsilon,
+		Delta: cmp.Or(promise.Delta, 0.01), Grid: pacbayes.DefaultGrid(), Choices: 1,
+		Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true,
+		Route: pacbayes.Direct, Group: o.Data.Group, Curve: promise.Curve,
+		Copies: o.Data.Reading.Distinct}
 	t.Inequality = promise.Bound
 	if t.Group != "" {
 		t.Inequality = cmp.Or(t.Inequality, pacbayes.BettingBound) // as for a fit

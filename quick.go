@@ -33,12 +33,13 @@ func quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Give
 	}
 	mean := kernel.LinearMean{}
 	rows := spread(x.Rows, quickRows)
-	some := objective.Memory{X: linalg.New(len(rows), x.Cols).Until(ctx), Y: make([]float64, len(rows))}
+	some := objective.Memory{X: linalg.New(len(rows), x.Cols).Until(ctx),
+		Y: make([]float64, len(rows))}
 	if err := (objective.Memory{X: x, Y: y}).Pick(rows, some.X.Data, some.Y); err != nil {
 		return g, err
 	}
-	problem := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(method.Task{Kernel: k, Mean: mean, Rows: some,
-		N: len(rows), All: some, Limit: farLimit, Context: ctx})
+	problem := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(method.Task{Kernel: k,
+		Mean: mean, Rows: some, N: len(rows), All: some, Limit: farLimit, Context: ctx})
 	start := make([]float64, len(k.Params())+2)
 	for i, p := range k.Params() {
 		if p.Kind == kernel.Lengthscale {
@@ -46,7 +47,8 @@ func quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Give
 		}
 	}
 	start[len(start)-1] = math.Log(startNoise)
-	r, err := train.LBFGS{MaxEvaluations: quickSteps}.In(problem.Box(start)).Minimize(ctx, problem, train.Start(start), nil)
+	r, err := train.LBFGS{MaxEvaluations: quickSteps}.In(problem.Box(start)).Minimize(ctx, problem,
+		train.Start(start), nil)
 	if err != nil {
 		return g, err
 	}

@@ -21,25 +21,27 @@ import (
 // Otherwise differs says how the two models differ.
 // Refit returns an error if the new model misses so often that the certificate's bound can't be its
 // own.
-func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (differs string, err error) {
+func (r *Recertification) Refit(ctx context.Context,
+	progress func(Event)) (differs string, err error) {
 	again, differs, err := r.model.Refit(ctx, r.table, progress)
 	if err != nil {
 		return "", err
 	}
 	r.known.Differs = differs != ""
-	if r.Refitted, r.known.Refit = differs == "", "fitting again gave another model, by another kind of processor or "+
-		"version, or because the file isn't true: "+differs; r.Refitted {
+	if r.Refitted, r.known.Refit = differs == "", "fitting again gave another model, by another "+
+		"kind of processor or version, or because the file isn't true: "+differs; r.Refitted {
 		r.RefitSeconds = 0
 	} else if a, c := again.Certificate, r.Certificate; a == nil || c.Valid {
 		zeroOne := c.Route == pacbayes.Direct && c.Groups == 0 && r.model.Terms.Loss.IsZeroOne()
 		if a == nil {
-			return differs, fmt.Errorf("fitting again gives a model without a certificate (%s): don't rely on this file",
-				again.CertificateReason)
+			return differs, fmt.Errorf("fitting again gives a model without a certificate (%s): "+
+				"don't rely on this file", again.CertificateReason)
 		}
-		if e := excess(zeroOne, math.Min(a.EmpiricalRisk, 1), cmp.Or(c.Groups, c.Rows), c.Delta, c.Bound); e != nil {
-			return differs, fmt.Errorf("fitting again gives a model whose risk is %.4f on the certified rows and at least "+
-				"%.4f on further ones, where this file's bound is %.4f: don't rely on this file",
-				e.Risk, e.AtLeast, e.Certified)
+		if e := excess(zeroOne, math.Min(a.EmpiricalRisk, 1), cmp.Or(c.Groups, c.Rows), c.Delta,
+			c.Bound); e != nil {
+			return differs, fmt.Errorf("fitting again gives a model whose risk is %.4f on the "+
+				"certified rows and at least %.4f on further ones, where this file's bound is "+
+				"%.4f: don't rely on this file", e.Risk, e.AtLeast, e.Certified)
 		}
 	}
 	if differs != "" {
@@ -52,9 +54,10 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 		}
 		// a prior on the grid has a bound for every posterior
 		if !r.Matches && r.model.Terms.Informed {
-			return differs, fmt.Errorf("fitting again gives another model, whose predictions differ by %.2g standard "+
-				"deviations of %s: don't rely on this file, unless another version of krigo made it (then --no-refit "+
-				"takes its training on the fitter's word)", far, cautious.Name(r.model.Target))
+			return differs, fmt.Errorf("fitting again gives another model, whose predictions "+
+				"differ by %.2g standard deviations of %s: don't rely on this file, unless "+
+				"another version of krigo made it (then --no-refit takes its training on the "+
+				"fitter's word)", far, cautious.Name(r.model.Target))
 		}
 	}
 	r.list()
@@ -109,7 +112,8 @@ func (m *Model) work() float64 {
 	if !m.Terms.Fixed {
 		rows += float64(m.Counts[dataset.Certified])
 	}
-	starts := float64(len(o.families(model.InputsOf(m.Inputs, m.Encoding))) * max(o.Run.Restarts, 1))
+	starts := float64(len(o.families(model.InputsOf(m.Inputs, m.Encoding))) * max(o.Run.Restarts,
+		1))
 	return starts * rows * factored * (factored + 100*float64(len(m.Inputs)))
 }
 
@@ -126,7 +130,8 @@ func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case within.Err() != nil:
-		r.known.Refit = fmt.Sprintf("fitting again was stopped after %v (with --refit, certify goes on)", longest)
+		r.known.Refit = fmt.Sprintf("fitting again was stopped after %v (with --refit, certify "+
+			"goes on)", longest)
 	case err != nil && differs == "":
 		r.known.Refit = fmt.Sprintf("fitting again failed: %v", err)
 		r.known.Differs = true

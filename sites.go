@@ -60,22 +60,25 @@ func (s sites) first(rows objective.Memory) objective.Memory {
 		return rows
 	}
 	middle, spread := middleOf(rows.Y)
-	rows.PerRow.Factor = objective.Student{}.Factors(rows.Y, slices.Repeat([]float64{middle}, n), make([]float64, n),
-		spread*spread)
+	rows.PerRow.Factor = objective.Student{}.Factors(rows.Y, slices.Repeat([]float64{middle}, n),
+		make([]float64, n), spread*spread)
 	return rows
 }
 
 // next returns rows with the sites of the given moments of f, and how much a site changed:
 // a factor of its variance.
-func (s sites) next(rows objective.Memory, mean, variance []float64, noise float64) (objective.Memory, float64) {
+func (s sites) next(rows objective.Memory, mean, variance []float64,
+	noise float64) (objective.Memory, float64) {
 	was := rows
 	change := 1.
 	if s.limited.Side != nil {
-		next := s.limited.Update(objective.Sites{Y: rows.Y, Known: rows.PerRow.Known}, mean, variance, noise)
+		next := s.limited.Update(objective.Sites{Y: rows.Y, Known: rows.PerRow.Known}, mean,
+			variance, noise)
 		rows.Y = next.Y
 		rows.PerRow.Known = next.Known
 		for i, y := range rows.Y { // a wide site matters little
-			wide := max(variance[i], noise) / (noise + min(rows.PerRow.Known[i], was.PerRow.Known[i]))
+			wide := max(variance[i], noise) / (noise + min(rows.PerRow.Known[i],
+				was.PerRow.Known[i]))
 			change = max(change, 1+wide*math.Abs(y-was.Y[i])/math.Sqrt(noise+was.PerRow.Known[i]))
 		}
 		return rows, change
@@ -89,8 +92,8 @@ func (s sites) next(rows objective.Memory, mean, variance []float64, noise float
 
 // settle updates the sites of rows a number of times, for a GP of given parameters.
 // change compares the first sites with the sites after the first update, and those with all others.
-func (s sites) settle(ctx context.Context, g posterior.Given, rows objective.Memory) (_ objective.Memory,
-	change float64,
+func (s sites) settle(ctx context.Context, g posterior.Given,
+	rows objective.Memory) (_ objective.Memory, change float64,
 	err error) {
 	defer matrix.Ended(&err)
 	n := rows.X.Rows
@@ -138,7 +141,8 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 		f := t.best.family
 		next := q
 		var change float64
-		if next.all, change, err = s.settle(ctx, gpAt(f.kernel, f.mean, t.best.result.X), q.all); err != nil {
+		if next.all, change, err = s.settle(ctx, gpAt(f.kernel, f.mean, t.best.result.X),
+			q.all); err != nil {
 			return nil, t, err
 		}
 		if change <= settledFactor {
@@ -151,7 +155,8 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 		best := t.best
 		best.event.Stage = fmt.Sprintf("noise, round %d", round)
 		run := c.run(fmt.Sprintf("%s/noise%d", best.key, round), best.event)
-		if best.result, err = next.problem(ctx, c, f).Minimize(ctx, run, best.result.X); err != nil {
+		if best.result, err = next.problem(ctx, c, f).Minimize(ctx, run,
+			best.result.X); err != nil {
 			return nil, t, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -170,9 +175,12 @@ func (p *plan) alternate(ctx context.Context, c *checkpoints) (_ *plan, t traine
 		return n
 	}
 	if side := s.limited.Side; side != nil {
-		t.findings.Add(finding.Limits, count(func(i int) bool { return side[i] == objective.Under }),
-			count(func(i int) bool { return side[i] == objective.Over }), p.n)
-	} else if gross := count(func(i int) bool { return q.all.PerRow.Factor[i] > grossFactor }); gross > 0 {
+		t.findings.Add(finding.Limits, count(func(i int) bool {
+			return side[i] == objective.Under
+		}), count(func(i int) bool { return side[i] == objective.Over }), p.n)
+	} else if gross := count(func(i int) bool {
+		return q.all.PerRow.Factor[i] > grossFactor
+	}); gross > 0 {
 		t.findings.Add(finding.GrossErrors, gross, p.n)
 	}
 	return &q, t, nil
@@ -258,8 +266,8 @@ func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err 
 	for scale := squares; scale > squares/1000; scale /= 1.3 {
 		sum := 0.
 		for _, v := range z {
-			sum += objective.Student{}.LogPredictive(v, 0, 0, scale) - objective.GaussianNoise{}.LogPredictive(v, 0,
-				0, squares)
+			sum += objective.Student{}.LogPredictive(v, 0, 0,
+				scale) - objective.GaussianNoise{}.LogPredictive(v, 0, 0, squares)
 		}
 		most = max(most, sum)
 	}
@@ -292,17 +300,20 @@ func (d *dealt) heavyTails(ctx context.Context, x []float64) (gain float64, err 
 // gpAt returns the GP of parameters x = [θ, β, ln s].
 func gpAt(k kernel.Kernel, m kernel.Mean, x []float64) posterior.Given {
 	n := len(k.Params())
-	return posterior.Given{Kernel: k, Theta: x[:n], Mean: m, Beta: x[n : len(x)-1], Noise: math.Exp(x[len(x)-1])}
+	return posterior.Given{Kernel: k, Theta: x[:n], Mean: m, Beta: x[n : len(x)-1],
+		Noise: math.Exp(x[len(x)-1])}
 }
 
 // rough returns a rough GP of a few rows with sites.
 // The GP has no kernel if the start lies outside the problem's domain.
-func (d *dealt) rough(ctx context.Context, s sites, few objective.Memory) (g posterior.Given, err error) {
+func (d *dealt) rough(ctx context.Context, s sites,
+	few objective.Memory) (g posterior.Given, err error) {
 	few = s.first(few)
 	var x []float64
 	for range 3 {
 		value := 0.
-		if value, x, err = d.roughly(ctx, d.roughProblem(ctx, few), x); err != nil || math.IsInf(value, 1) {
+		if value, x, err = d.roughly(ctx, d.roughProblem(ctx, few), x); err != nil ||
+			math.IsInf(value, 1) {
 			return posterior.Given{}, err
 		}
 		g = gpAt(roughKernel(d.data.Cols), kernel.LinearMean{}, x)

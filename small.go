@@ -80,8 +80,9 @@ func (o Options) everyWidth(units int) bool {
 	o.Promise.Curve = true
 	t := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1)
 	certified := units - test - calibration - prior
-	return o.open && o.Data.Group == "" && o.Data.Split != "last" && o.Data.Scaling != dataset.AllRows &&
-		certified >= pacbayes.MinRows && t.CheckRoute() == nil && t.LeastBound(certified) <= leastSaid
+	return o.open && o.Data.Group == "" && o.Data.Split != "last" &&
+		o.Data.Scaling != dataset.AllRows && certified >= pacbayes.MinRows &&
+		t.CheckRoute() == nil && t.LeastBound(certified) <= leastSaid
 }
 
 // unspared says why there is no certificate if all units train.
@@ -94,12 +95,13 @@ func (o Options) unspared(units int) string {
 	left := units - test - calibration
 	takes, bound := o.takes()
 	if left >= byDefault*takes {
-		return fmt.Sprintf("all %d %s train the model, as prior-share 1 says, so that none is left to certify it by",
-			left, what)
+		return fmt.Sprintf("all %d %s train the model, as prior-share 1 says, so that none is "+
+			"left to certify it by", left, what)
 	}
-	said := fmt.Sprintf("all %d %s train the model; a certificate takes %d %s from training, for a bound of %.3f even if "+
-		"none of them misses (δ = %g), so that krigo issues one from %d %s on, or from %d if asked by --prior informed",
-		left, what, takes, what, bound, o.Promise.Delta, byDefault*takes, what, onRequest*takes)
+	said := fmt.Sprintf("all %d %s train the model; a certificate takes %d %s from training, for "+
+		"a bound of %.3f even if none of them misses (δ = %g), so that krigo issues one from %d "+
+		"%s on, or from %d if asked by --prior informed", left, what, takes, what, bound,
+		o.Promise.Delta, byDefault*takes, what, onRequest*takes)
 	switch _, delta := o.enough(left); {
 	case o.Data.Group == "" || delta == o.Promise.Delta:
 	case delta > 0:

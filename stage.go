@@ -55,7 +55,8 @@ func (o Options) families(inputs []kernel.Input) (fs []family) {
 			if ard {
 				name = ardName(name)
 			}
-			fs = append(fs, family{name: name, of: expression, kernel: parsed, mean: mean, doubt: o.doubt(expression)})
+			fs = append(fs, family{name: name, of: expression, kernel: parsed, mean: mean,
+				doubt: o.doubt(expression)})
 		}
 	}
 	return fs
@@ -201,8 +202,8 @@ func (f family) coarser(grid pacbayes.Grid, tied int, held bool) family {
 // gridTerms returns the terms of a certificate with a family's prior on the grid.
 // These terms contain no promise.
 func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
-	return pacbayes.Terms{Loss: d.loss, Delta: d.options.Promise.Delta, Grid: d.options.Prior.Grid, Params: f.gridParams(),
-		Choices: choices}
+	return pacbayes.Terms{Loss: d.loss, Delta: d.options.Promise.Delta, Grid: d.options.Prior.Grid,
+		Params: f.gridParams(), Choices: choices}
 }
 
 // terms returns the terms of a family's certificate.
@@ -249,15 +250,15 @@ type stage struct {
 func (d *dealt) priorStage() (stage, error) {
 	rows, err := d.take(dataset.Prior)
 	o := d.options
-	return stage{share: rows, choice: priorMethod(o.Method), families: priced(o.families(d.inputs()), d.gridTerms),
-		restarts: o.Run.Restarts}, err
+	return stage{share: rows, choice: priorMethod(o.Method),
+		families: priced(o.families(d.inputs()), d.gridTerms), restarts: o.Run.Restarts}, err
 }
 
 // posteriorStage learns Q on the certified rows, from the priors that an informed fit chooses
 // among. m is the number of the prior's inducing inputs.
 func (d *dealt) posteriorStage(certified share, priors []family, m int) stage {
-	return stage{share: certified, choice: posteriorMethod(d.options.Method, m), families: priced(priors, d.terms),
-		restarts: d.options.Run.Restarts}
+	return stage{share: certified, choice: posteriorMethod(d.options.Method, m),
+		families: priced(priors, d.terms), restarts: d.options.Run.Restarts}
 }
 
 // siblingStage trains a model's sibling on d's prior rows.
@@ -274,9 +275,12 @@ func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 	if b := at.Beta; len(b) > 0 {
 		s.init.Mean = &MeanParams{Constant: b[0], Linear: b[1:]}
 	}
-	i := slices.IndexFunc(s.families, func(f family) bool { return sameShape(f.spec(), s.init.Kernel) })
+	i := slices.IndexFunc(s.families, func(f family) bool {
+		return sameShape(f.spec(), s.init.Kernel)
+	})
 	if i < 0 {
-		return s, fmt.Errorf("the model's kernel, %s, isn't among the kernels that it says were tried", s.init.Kernel)
+		return s, fmt.Errorf("the model's kernel, %s, isn't among the kernels that it says "+
+			"were tried", s.init.Kernel)
 	}
 	s.families = priced(s.families[i:i+1], d.gridTerms)
 	return s, nil
@@ -308,8 +312,8 @@ func priorMethod(c method.Choice) method.Choice {
 func posteriorMethod(c method.Choice, m int) method.Choice {
 	if c.Kind().Bound == "" {
 		kl := method.Choice{Name: method.KLPACName, Inducing: c.Inducing, InducingBy: c.InducingBy,
-			InducingInit: c.InducingInit, FixInducing: c.FixInducing, Posterior: c.Posterior, Epochs: c.Epochs,
-			Optimizer: "lbfgs"}
+			InducingInit: c.InducingInit, FixInducing: c.FixInducing, Posterior: c.Posterior,
+			Epochs: c.Epochs, Optimizer: "lbfgs"}
 		if c.Learns() {
 			kl.AlphaBy = c.AlphaBy
 		}

@@ -50,13 +50,14 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 	expression := p.options.Kernel.Expression
 	if expression != "se" {
 		if p.data.Cols > 1 {
-			return usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", expression,
-				p.data.Cols)
+			return usage("inducing theory: for %s it is known for one input, not for %d: choose "+
+				"the kernel se", expression, p.data.Cols)
 		}
 		r := map[string]int{"matern32": 1, "matern52": 2}[expression]
 		rate := inducing.MaternExponent(r, 0)
 		p.choice.Inducing = min(limit, int(math.Ceil(math.Pow(float64(n), rate))))
-		p.findings.Add(finding.InducingByRate, p.choice.Inducing, rate, math.Pow(float64(n), rate), limit)
+		p.findings.Add(finding.InducingByRate, p.choice.Inducing, rate, math.Pow(float64(n), rate),
+			limit)
 		return nil
 	}
 	var square float64
@@ -118,13 +119,15 @@ func (p *plan) chooseInducing() error {
 	x := at.X
 	var set inducing.Set
 	if c.InducingBy == "auto" {
-		a, capped, err := inducing.AutoSize(f.kernel, theta, x, p.choice.Inducing, inducing.DefaultTolerance)
+		a, capped, err := inducing.AutoSize(f.kernel, theta, x, p.choice.Inducing,
+			inducing.DefaultTolerance)
 		if err != nil {
 			return err
 		}
 		p.choice.Inducing = len(a.Rows)
 		if capped {
-			p.findings.Add(finding.InducingShareCap, p.choice.Inducing, a.Share, inducing.DefaultTolerance)
+			p.findings.Add(finding.InducingShareCap, p.choice.Inducing, a.Share,
+				inducing.DefaultTolerance)
 		} else {
 			p.findings.Add(finding.InducingByShare, p.choice.Inducing, a.Share)
 		}
@@ -284,7 +287,8 @@ func (p *plan) fromInit(f family) ([]float64, error) {
 	case given == 0:
 		return append(x, p.z.Data...), nil
 	}
-	return nil, usage("init: it has %d inducing inputs, the fit %d", len(p.init.Inducing), p.choice.Inducing)
+	return nil, usage("init: it has %d inducing inputs, the fit %d", len(p.init.Inducing),
+		p.choice.Inducing)
 }
 
 // checkInit checks that the initial parameters fit at least one family.
@@ -297,8 +301,8 @@ func (p *plan) checkInit() error {
 			return err
 		}
 	}
-	return usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input",
-		p.options.Kernel.Expression, p.options.Kernel.ARD)
+	return usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale "+
+		"or one an input", p.options.Kernel.Expression, p.options.Kernel.ARD)
 }
 
 // expand repeats single lengthscales of s, so that s has as many as like.

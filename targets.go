@@ -50,8 +50,8 @@ func SplitTargets(text string, columns []string) ([]string, error) {
 	r.TrimLeadingSpace = true
 	names, err := r.Read()
 	if err != nil {
-		return nil, usage("target %q: want names of columns with commas between, and quotes around a name with a "+
-			"comma", text)
+		return nil, usage("target %q: want names of columns with commas between, and quotes "+
+			"around a name with a comma", text)
 	}
 	return names, nil
 }
@@ -61,7 +61,8 @@ func SplitTargets(text string, columns []string) ([]string, error) {
 // Every row has the same role for all targets.
 // δ is shared equally by the certificates of all targets and one certificate of all targets
 // together, so that all of them hold together with probability 1−δ.
-func FitTargets(ctx context.Context, table *dataset.Table, targets []string, o Options) (made *Targets, err error) {
+func FitTargets(ctx context.Context, table *dataset.Table, targets []string,
+	o Options) (made *Targets, err error) {
 	defer matrix.Ended(&err)
 	if table, err = o.Data.Kinds.Spread(table); err != nil {
 		return nil, err
@@ -89,7 +90,8 @@ func FitTargets(ctx context.Context, table *dataset.Table, targets []string, o O
 }
 
 // ForTargets returns the options of the fit of each target, and how the certificates share δ.
-func (o Options) ForTargets(table *dataset.Table, targets []string) (each []Options, shared model.Together, err error) {
+func (o Options) ForTargets(table *dataset.Table,
+	targets []string) (each []Options, shared model.Together, err error) {
 	r := o.Run
 	if err := asUsage(faults.First(
 		faults.If(len(targets) < 2, "several targets: name at least two"),
@@ -137,7 +139,8 @@ func (t *Targets) Certify(ctx context.Context, table *dataset.Table) ([]*Recerti
 		}
 		one, err := t.Model(i).Certify(ctx, table, CertifyOptions{})
 		if err == nil && one.Differs != "" {
-			err = fmt.Errorf("the model isn't what its data make it: %s; don't rely on this file", one.Differs)
+			err = fmt.Errorf("the model isn't what its data make it: %s; don't rely on this file",
+				one.Differs)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("target %s: %w", spelling.Clip(m.Target), err)
@@ -171,8 +174,8 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 		differs = again.Sets.Difference(said.Sets)
 	}
 	if differs != "" {
-		return fmt.Errorf("what is certified of all targets together isn't what the models and their data make it: "+
-			"%s; don't rely on this file", differs)
+		return fmt.Errorf("what is certified of all targets together isn't what the models and "+
+			"their data make it: %s; don't rely on this file", differs)
 	}
 	return nil
 }
@@ -198,21 +201,25 @@ func (t *Targets) Sentence() string {
 	if first.Kinds != nil && c != nil {
 		return t.kindSentence()
 	}
-	said := fmt.Sprintf("%sall of these hold together: the certificate of each target below, whose δ is %g/%d",
-		confidence(t.Together.Delta, "certified", first.Group), t.Together.Delta, t.Together.Parts)
+	said := fmt.Sprintf("%sall of these hold together: the certificate of each target below, "+
+		"whose δ is %g/%d", confidence(t.Together.Delta, "certified", first.Group),
+		t.Together.Delta, t.Together.Parts)
 	switch {
 	case c == nil && certified == 0:
 		return fmt.Sprintf("Nothing is certified of the targets %s together, nor of any of them: "+
 			"%s.", all, t.Together.Reason)
 	case c == nil:
-		return fmt.Sprintf("%s. Nothing is certified of %s at once: %s.", said, all, t.Together.Reason)
+		return fmt.Sprintf("%s. Nothing is certified of %s at once: %s.", said, all,
+			t.Together.Reason)
 	}
-	said += ", and for all targets at once, of predictions on further " + t.Population() + " that have " + all + ":"
+	said += ", and for all targets at once, of predictions on further " + t.Population() +
+		" that have " + all + ":"
 	points := []pacbayes.CurvePoint{{HalfWidth: c.Epsilon, Bound: c.MeanBound}}
 	if c.Curve != nil && len(c.Curve.Points) > 0 {
 		points, _ = saidPoints(c)
 	} else if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth, Bound: min(p.Bound, 1-p.Share)})
+		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth,
+			Bound: min(p.Bound, 1-p.Share)})
 	}
 	last := ""
 	for _, p := range points {
@@ -223,7 +230,8 @@ func (t *Targets) Sentence() string {
 			bands[i] = within(m, c.Loss, own, p.HalfWidth*t.Together.Units[i])
 		}
 		if p.Bound < 1 {
-			line := fmt.Sprintf("\n  at least %s lie within %s, all at once", cautious.Complement(p.Bound), listed(bands))
+			line := fmt.Sprintf("\n  at least %s lie within %s, all at once",
+				cautious.Complement(p.Bound), listed(bands))
 			if line != last {
 				said += line
 			}
@@ -233,8 +241,8 @@ func (t *Targets) Sentence() string {
 	if last == "" {
 		said += "\n  nothing, since the bound on the share of rows that miss is 1"
 	}
-	return said + fmt.Sprintf("\nA row counts as missed if any target misses. %d certified rows have all "+
-		"targets.", c.Rows)
+	return said + fmt.Sprintf("\nA row counts as missed if any target misses. %d certified rows "+
+		"have all targets.", c.Rows)
 }
 
 // Label returns the model of a file of one target, or a model that stands for the label of more
@@ -262,8 +270,9 @@ func (t *Targets) kindSentence() string {
 		before = ""
 		after = "\nEach of these holds by itself at that confidence, not together with another:"
 	}
-	said += before + fmt.Sprintf("at most %s of further %s get a wrong label of %s; it is %s on the %d certified rows",
-		percentUp(c.MeanBound), t.Population(), column, percent(c.EmpiricalRisk), c.Rows) + after
+	said += before + fmt.Sprintf("at most %s of further %s get a wrong label of %s; it is %s on "+
+		"the %d certified rows", percentUp(c.MeanBound), t.Population(), column,
+		percent(c.EmpiricalRisk), c.Rows) + after
 	for i, m := range t.Models {
 		if own := m.Certificate; own != nil && own.Valid {
 			said += fmt.Sprintf("\n  for at most %s it is wrong whether they are of the class %s",

@@ -23,12 +23,13 @@ import (
 // If rows are grouped, only the group is a candidate, unless the groups are of equal rows.
 // tiesOf looks only at full GPs, since a GP with inducing inputs keeps no residuals of its rows.
 func (s share) tiesOf(ctx context.Context, q *posterior.Posterior) ([]model.Tie, error) {
-	if s.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != s.n || s.options.Data.Split == "last" ||
-		s.options.Data.Censored != "" || s.options.sited() != nil {
+	if s.data.Ranks().Size() > 1 || q.Inducing() > 0 || q.Support.Rows != s.n ||
+		s.options.Data.Split == "last" || s.options.Data.Censored != "" ||
+		s.options.sited() != nil {
 		return nil, nil
 	}
-	return s.ties(ctx, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, X: q.Support,
-		Y: s.y, Noise: q.Noise})
+	return s.ties(ctx, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
+		X: q.Support, Y: s.y, Noise: q.Noise})
 }
 
 // ties returns the ties that a GP on the share's rows shows.
@@ -36,13 +37,16 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 	var of []ties.Candidate
 	grouped := s.roles.Group != nil && s.options.Data.Group != dataset.EqualRows
 	if grouped {
-		of = []ties.Candidate{{Kind: ties.Column, Names: []string{s.options.Data.Group}, Of: s.groups(), Named: true}}
+		of = []ties.Candidate{{Kind: ties.Column, Names: []string{s.options.Data.Group},
+			Of: s.groups(), Named: true}}
 	} else if of, err = ties.Candidates(s.data, s.rows.Numbers, g.X, g.Y); err != nil {
 		return nil, err
 	}
 	others := s.options.Data.others() // they aren't known of further rows
 	of = slices.DeleteFunc(of, func(c ties.Candidate) bool {
-		return slices.ContainsFunc(c.Names, func(name string) bool { return slices.Contains(others, name) })
+		return slices.ContainsFunc(c.Names, func(name string) bool {
+			return slices.Contains(others, name)
+		})
 	})
 	look := ties.Look{Given: g, Seed: s.options.Run.Seed, Fit: quickly}
 	if s.loss.Kind == pacbayes.Band {
@@ -56,15 +60,17 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 		all = ties.Found(all)
 	}
 	for _, t := range all {
-		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Units: t.Units, Rows: t.Rows,
-			Alike: t.Alike, Apart: t.Apart}
+		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Units: t.Units,
+			Rows: t.Rows, Alike: t.Alike, Apart: t.Apart}
 		if look.Widths != nil {
 			said.Known = &t.Same[0]
 			said.New = &t.New[0]
 			said.Low = &t.Middle[0][0]
 			said.High = &t.Middle[0][1]
 		}
-		if !slices.ContainsFunc([]float64{t.Alike, t.Apart}, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+		if !slices.ContainsFunc([]float64{t.Alike, t.Apart}, func(v float64) bool {
+			return math.IsNaN(v) || math.IsInf(v, 0)
+		}) {
 			found = append(found, said)
 		}
 	}
@@ -73,7 +79,9 @@ func (s share) ties(ctx context.Context, g posterior.Given) (found []model.Tie, 
 
 // groups numbers the groups of the rows to train on, from 0.
 func (s share) groups() []int {
-	of, _ := lists.Numbered(lists.Of(s.rows.Numbers, func(row int) int { return s.roles.Group[row] }))
+	of, _ := lists.Numbered(lists.Of(s.rows.Numbers, func(row int) int {
+		return s.roles.Group[row]
+	}))
 	return of
 }
 
@@ -87,8 +95,9 @@ func (p *plan) speakOf(m *model.Model, found []model.Tie) {
 	if m.Certificate == nil && len(found) == 1 && found[0].New != nil {
 		t := found[0]
 		m.Ties = found
-		m.CertificateReason += fmt.Sprintf("; leaving each of %d groups out in turn, about %.0f %% of its rows are predicted "+
-			"to within ±%s, in half of the groups between %.0f and %.0f %%, which isn't certified", t.Units, 100**t.New,
+		m.CertificateReason += fmt.Sprintf("; leaving each of %d groups out in turn, about %.0f "+
+			"%% of its rows are predicted to within ±%s, in half of the groups between %.0f and "+
+			"%.0f %%, which isn't certified", t.Units, 100**t.New,
 			cautious.Width(m.Terms.EpsilonRaw), 100**t.Low, 100**t.High)
 	}
 }
@@ -124,9 +133,9 @@ func (m *Model) checkTies(ctx context.Context, data *dataset.Data) (again bool, 
 		return strings.Join(lists.Of(of, model.Tie.Unit), ", ")
 	}
 	if !slices.EqualFunc(found, m.Ties, model.Tie.Near) {
-		return false, fmt.Errorf("the file says that rows are tied together by %s, but its prior rows show %s, with "+
-			"other figures if that is the same. So the promise isn't about the rows that the file says: no certificate",
-			said(m.Ties), said(found))
+		return false, fmt.Errorf("the file says that rows are tied together by %s, but its prior "+
+			"rows show %s, with other figures if that is the same. So the promise isn't about "+
+			"the rows that the file says: no certificate", said(m.Ties), said(found))
 	}
 	return true, nil
 }

@@ -45,7 +45,8 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 		}
 		if err == nil && t.tried == nil {
 			for _, f := range p.options.further(found[first[0]].family, p.inputs(), p.n) {
-				if p, found, err = p.try(ctx, c, &t, found, f, p.starts(f, nil)[0], *found[first[0]].nats); err != nil {
+				if p, found, err = p.try(ctx, c, &t, found, f, p.starts(f, nil)[0],
+					*found[first[0]].nats); err != nil {
 					return t, err
 				}
 				if first, by, err = p.contenders(ctx, c, found); err != nil {
@@ -78,7 +79,8 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 // On ten folds, they take 25 % off the RMSE and .49 off the NLPD on concreteslump, 8 % and .04 on
 // machine, and nothing or next to nothing on autos, servo, breastcancer, autompg and fertility.
 // Tried with every kernel they do the same.
-func (p *plan) tryAlike(ctx context.Context, c *checkpoints, t *trained, found []run, best int) (*plan, []run, error) {
+func (p *plan) tryAlike(ctx context.Context, c *checkpoints, t *trained, found []run,
+	best int) (*plan, []run, error) {
 	f := found[best].family
 	f.name = f.name + ", alike lengthscales"
 	f.alike = true
@@ -92,13 +94,14 @@ func (p *plan) tryAlike(ctx context.Context, c *checkpoints, t *trained, found [
 // nats is −ln of the largest evidence so far.
 // The kernel steps has many parameters. So its run ends after stepsTrial iterations if it has
 // little chance by then.
-func (p *plan) try(ctx context.Context, c *checkpoints, t *trained, found []run, f family, x []float64,
-	nats float64) (*plan, []run, error) {
+func (p *plan) try(ctx context.Context, c *checkpoints, t *trained, found []run, f family,
+	x []float64, nats float64) (*plan, []run, error) {
 	q := *p
 	q.families = append(slices.Clone(p.families[:len(found)]), f)
 	runs, errs := q.descend(ctx, c, len(found), [][]float64{x}, "further kernel")
 	if f.of == autoSteps && errs[0] == nil && ctx.Err() == nil {
-		if peak := q.problem(ctx, c, f).Diagnostics().Peak; runs[0].result.Value-peak > nats-stepsLead*f.doubt {
+		if peak := q.problem(ctx, c,
+			f).Diagnostics().Peak; runs[0].result.Value-peak > nats-stepsLead*f.doubt {
 			return p, found, q.take(ctx, t, runs, errs)
 		}
 		runs[0], errs[0] = q.polish(ctx, c, runs[0], "/more", q.enough())
@@ -154,7 +157,8 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 			if spent {
 				all := p.options.Kernel.expressions(p.options.auto(p.data.Cols))
 				t.tried = all[:slices.Index(all, of)]
-				t.findings.Add(finding.BudgetSpent, p.options.Run.Budget, len(t.tried), len(all), of)
+				t.findings.Add(finding.BudgetSpent, p.options.Run.Budget, len(t.tried),
+					len(all), of)
 				return found[:from], nil
 			}
 		}
@@ -173,7 +177,8 @@ func (p *plan) search(ctx context.Context, c *checkpoints, t *trained) ([]run, e
 
 // toEnd minimises the runs of the first families to the end, and returns the best of these families
 // first. It puts the ends in found and in t.all.
-func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []run, first []int) ([]int, error) {
+func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []run,
+	first []int) ([]int, error) {
 	ends := make([]run, len(found))
 	errs := make([]error, len(found))
 	each(len(first), p.sideBySide() && !p.races(ctx), func(k int) {
@@ -187,7 +192,9 @@ func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []ru
 		return nil, err
 	}
 	for _, i := range first {
-		t.all[slices.IndexFunc(t.all, func(r run) bool { return r.result == found[i].result })] = ends[i]
+		t.all[slices.IndexFunc(t.all, func(r run) bool {
+			return r.result == found[i].result
+		})] = ends[i]
 	}
 	copy(found, ends)
 	if len(first) == 1 {
@@ -204,7 +211,8 @@ func (p *plan) toEnd(ctx context.Context, c *checkpoints, t *trained, found []ru
 func (p *plan) judge(ctx context.Context, found []run, first []int) (err error) {
 	values := make([]float64, len(found))
 	for _, i := range first {
-		if values[i], err = p.problem(ctx, nil, p.families[i]).(method.Racer).Judge(found[i].result.X); err != nil {
+		if values[i], err = p.problem(ctx, nil, p.families[i]).(method.Racer).Judge(
+			found[i].result.X); err != nil {
 			return err
 		}
 	}
@@ -231,8 +239,9 @@ func (p *plan) take(ctx context.Context, t *trained, runs []run, errs []error) e
 		case !errors.As(errs[si], &outside):
 			return errs[si]
 		default:
-			t.failed = cmp.Or(t.failed, fmt.Errorf("training %s failed from every starting point: %w", r.family.name,
-				outside.Reason))
+			t.failed = cmp.Or(t.failed,
+				fmt.Errorf("training %s failed from every starting point: %w", r.family.name,
+					outside.Reason))
 			t.findings.Add(finding.StartOutside, si+1, r.family.name, outside.Reason)
 		}
 	}
@@ -287,7 +296,8 @@ func (p *plan) memory() int {
 // polish minimises on, from where the search ended: to the end, or to what is enough for a search.
 // It keeps the search's own state, so that a resumed fit makes the same choice.
 // A racer goes on from its own state.
-func (p *plan) polish(ctx context.Context, c *checkpoints, best run, part string, enough float64) (run, error) {
+func (p *plan) polish(ctx context.Context, c *checkpoints, best run, part string,
+	enough float64) (run, error) {
 	search := c.run(best.key, best.event)
 	last := c.run(best.key+part, best.event)
 	last.Goes = true
@@ -302,7 +312,8 @@ func (p *plan) polish(ctx context.Context, c *checkpoints, best run, part string
 	best.nats = nil
 	best.key += part
 	var err error
-	if best.result, err = p.problem(ctx, c, best.family).Minimize(ctx, last, best.result.X); err != nil {
+	if best.result, err = p.problem(ctx, c, best.family).Minimize(ctx, last,
+		best.result.X); err != nil {
 		return best, err
 	}
 	return best, cmp.Or(ctx.Err(), p.rows.Err())
@@ -362,14 +373,18 @@ func (p *plan) straight(order []int, found []run) []int {
 // It leaves rq out if se has as much evidence. The objective itself is the density at its mode.
 // It falls with every parameter, whether or not the rows say anything about the parameter.
 // Without a prior density, the family with the least objective is the only contender.
-func (p *plan) contenders(ctx context.Context, c *checkpoints, found []run) (first []int, by finding.Kind, err error) {
+func (p *plan) contenders(ctx context.Context, c *checkpoints,
+	found []run) (first []int, by finding.Kind, err error) {
 	// lowest objective first, which saves most second derivatives
 	order := lists.Where(len(found), func(i int) bool { return found[i].result != nil })
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].result.Value, found[b].result.Value) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(found[a].result.Value, found[b].result.Value)
+	})
 	if p.races(ctx) {
 		last := found[order[0]].result.Value + raceTied*float64(p.n)
 		alike := 1
-		if len(order) > 1 && found[order[1]].result.Value <= last && !strings.Contains(p.families[order[1]].of, "*") {
+		if len(order) > 1 && found[order[1]].result.Value <= last &&
+			!strings.Contains(p.families[order[1]].of, "*") {
 			alike = 2
 		}
 		return order[:min(len(order), alike)], finding.KernelByRace, nil
@@ -456,8 +471,8 @@ func nth(what string, k, n int) string {
 // descend minimises from all starts of a family.
 // If families race, it takes only the steps of the race.
 // stage is the part of the training, for its events.
-func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64, stage string) ([]run,
-	[]error) {
+func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64,
+	stage string) ([]run, []error) {
 	f := p.families[family]
 	total := len(p.families) * p.restarts
 	if p.choice.Free() {

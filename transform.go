@@ -83,7 +83,8 @@ type seen struct {
 // chooseTransform returns "" if no transform is clearly better, or if none is allowed.
 // A certificate doesn't pay for a choice by prior rows.
 // Each transform gets a kernel trained for it in few steps.
-func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, x []float64, err error) {
+func (d *dealt) chooseTransform(ctx context.Context) (chosen string, gain float64, x []float64,
+	err error) {
 	if d.options.untransformed() != nil || d.options.Kernel.Noise == objective.StudentName ||
 		d.options.sited() != nil || d.options.Data.Censored != "" {
 		return "", 0, x, nil
@@ -159,8 +160,8 @@ func (d *dealt) somePrior(most int) (rows []int, n int) {
 }
 
 // transformProblem returns the evidence of rows, as a function of a kernel's parameters.
-func (d *dealt) transformProblem(ctx context.Context, rows []int, s dataset.Scaling) (p method.Problem,
-	all objective.Memory, err error) {
+func (d *dealt) transformProblem(ctx context.Context, rows []int,
+	s dataset.Scaling) (p method.Problem, all objective.Memory, err error) {
 	if all, err = gather(d.data.Scaled(rows, s)); err != nil {
 		return nil, all, err
 	}
@@ -169,9 +170,11 @@ func (d *dealt) transformProblem(ctx context.Context, rows []int, s dataset.Scal
 
 // roughProblem returns the evidence of a few rows for a kernel that suits most tables.
 func (d *dealt) roughProblem(ctx context.Context, all objective.Memory) method.Problem {
-	choice := method.Choice{Name: method.EvidenceName, Hyperprior: "weak", Epochs: transformSteps}.WithDefaults()
-	return choice.Method().Bind(method.Task{Kernel: roughKernel(d.data.Cols), Mean: kernel.LinearMean{}, Rows: all,
-		N: all.X.Rows, Ranks: d.data.Ranks(), All: all, Limit: farLimit, Solver: posterior.ByCholesky, Context: ctx})
+	choice := method.Choice{Name: method.EvidenceName, Hyperprior: "weak",
+		Epochs: transformSteps}.WithDefaults()
+	return choice.Method().Bind(method.Task{Kernel: roughKernel(d.data.Cols),
+		Mean: kernel.LinearMean{}, Rows: all, N: all.X.Rows, Ranks: d.data.Ranks(), All: all,
+		Limit: farLimit, Solver: posterior.ByCholesky, Context: ctx})
 }
 
 func roughKernel(dim int) kernel.Kernel {
@@ -202,8 +205,8 @@ func (d *dealt) leftOut(ctx context.Context, rows []int, by seen) ([]float64, er
 // transformEvidence returns the log evidence per row, for targets in standard deviations, after a
 // short training that starts at x. If x is nil, it starts where training starts.
 // It also returns the trained parameters.
-func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Scaling, x []float64) (float64, []float64,
-	error) {
+func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Scaling,
+	x []float64) (float64, []float64, error) {
 	problem, all, err := d.transformProblem(ctx, rows, s)
 	if err != nil {
 		return 0, nil, err
@@ -225,7 +228,8 @@ func (d *dealt) transformEvidence(ctx context.Context, rows []int, s dataset.Sca
 
 // roughly minimises a rough problem in a few steps, from x or from where training starts.
 // It returns +∞ if the start lies outside the problem's domain.
-func (d *dealt) roughly(ctx context.Context, problem method.Problem, x []float64) (float64, []float64, error) {
+func (d *dealt) roughly(ctx context.Context, problem method.Problem,
+	x []float64) (float64, []float64, error) {
 	if x == nil {
 		x = make([]float64, problem.Dim())
 		for i, name := range problem.Names() {

@@ -53,8 +53,8 @@ func (m *Model) Sentence(c *pacbayes.Certificate) string {
 		itself := *m
 		all.MeanBound = x.Unknown.MeanBound
 		itself.Limits = ""
-		caution += " As a bound by itself, with the same confidence, and wherever such targets lie: " +
-			bound(&itself, &all, about) +
+		caution += " As a bound by itself, with the same confidence, and wherever such " +
+			"targets lie: " + bound(&itself, &all, about) +
 			spelling.If(all.MeanBound > 0.5,
 				" This says little, since %.0f %% of the targets are limits.",
 				100*float64(c.Limits)/float64(c.Rows))
@@ -82,15 +82,15 @@ func limits(n, rows int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n%d of %d rows say only on which side of a limit their target lies. The prediction for such "+
-		"a row counts as a miss if it lies on the other side, farther from the limit than the width, and else as none.",
-		n, rows)
+	return fmt.Sprintf("\n%d of %d rows say only on which side of a limit their target lies. The "+
+		"prediction for such a row counts as a miss if it lies on the other side, farther from "+
+		"the limit than the width, and else as none.", n, rows)
 }
 
 // copiesOnly is a condition of the bound if krigo left rows out, or grouped them, because they
 // equal one another.
-const copiesOnly = "\nRows that equal one another were taken for copies. The bound holds only if they are copies, and " +
-	"not independent draws that came out alike."
+const copiesOnly = "\nRows that equal one another were taken for copies. The bound holds only if " +
+	"they are copies, and not independent draws that came out alike."
 
 // saidShares are the shares of predictions whose widths a sentence lists, in the order of use.
 // If the curve has no width for saidShare, the sentence says so.
@@ -158,12 +158,14 @@ func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none flo
 	}
 	none = 1.
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		add(pacbayes.CurvePoint{HalfWidth: p.HalfWidth, HalfWidthRaw: p.HalfWidthRaw, Bound: p.Bound})
+		add(pacbayes.CurvePoint{HalfWidth: p.HalfWidth, HalfWidthRaw: p.HalfWidthRaw,
+			Bound: p.Bound})
 	} else if p != nil {
 		none = p.Share
 	}
 	if c.MeanBound < 1 && c.Epsilon != unasked {
-		add(pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw, Bound: c.MeanBound})
+		add(pacbayes.CurvePoint{HalfWidth: c.Epsilon, HalfWidthRaw: c.EpsilonRaw,
+			Bound: c.MeanBound})
 	}
 	for _, share := range saidShares {
 		p, ok := c.Curve.Width(share)
@@ -177,7 +179,9 @@ func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none flo
 	if len(points) < 2 {
 		add(c.Curve.Points[0])
 	}
-	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int { return cmp.Compare(a.HalfWidth, b.HalfWidth) })
+	slices.SortFunc(points, func(a, b pacbayes.CurvePoint) int {
+		return cmp.Compare(a.HalfWidth, b.HalfWidth)
+	})
 	return points, none
 }
 
@@ -189,11 +193,12 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 	misses := spelling.Either(c.Loss == pacbayes.Label,
 		"rows gets a wrong label",
 		"predictions lies "+outside(m, c))
-	said := fmt.Sprintf("\nWith the same confidence, for all these kinds of rows together, at most this share of each "+
-		"kind's %s:", misses)
+	said := fmt.Sprintf("\nWith the same confidence, for all these kinds of rows together, at "+
+		"most this share of each kind's %s:", misses)
 	if !slices.ContainsFunc(c.Slices, func(s pacbayes.Slice) bool { return s.Reason == "" }) {
-		said = fmt.Sprintf("\nNo kind of rows has a bound, because each kind has fewer than %d certified rows. The half of δ "+
-			"that --slices took is lost: certify more rows, or leave --slices out.", pacbayes.MinRows)
+		said = fmt.Sprintf("\nNo kind of rows has a bound, because each kind has fewer than %d "+
+			"certified rows. The half of δ that --slices took is lost: certify more rows, or "+
+			"leave --slices out.", pacbayes.MinRows)
 	}
 	for _, s := range c.Slices {
 		which := cautious.Name(s.By) + " " + cautious.Name(s.Name)
@@ -226,8 +231,8 @@ const ownSD = " of the model's own standard deviations"
 // backtest returns how the mean did on the last rows.
 // It uses the past tense, since nothing follows for further rows.
 func backtest(m *Model, c *pacbayes.Certificate) string {
-	lead := fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last %d rows, which the model "+
-		"didn't see, ", c.Rows)
+	lead := fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last "+
+		"%d rows, which the model didn't see, ", c.Rows)
 	held := spelling.Either(c.EmpiricalRisk > 0,
 		cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4)),
 		"all") // a counted share may be 1, unlike a bound
@@ -235,13 +240,16 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 	case pacbayes.Label:
 		return fmt.Sprintf("%s got the right label of %s.", lead+held, cautious.Name(m.Target))
 	case pacbayes.Band, pacbayes.Relative, pacbayes.Scaled:
-		return fmt.Sprintf("%s lay within %s.", lead+held, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
+		return fmt.Sprintf("%s lay within %s.", lead+held,
+			within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case pacbayes.Asymmetric:
-		return fmt.Sprintf("%s lay at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw),
-			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m))
+		return fmt.Sprintf("%s lay at most %s below and %s above %s.", lead+held,
+			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon),
+			known(m))
 	}
-	return fmt.Sprintf("This is a backtest, not a certificate. On the last %d rows, which the model didn't see, the mean %s "+
-		"loss of predictions was %.4f.", c.Rows, c.Loss, c.EmpiricalRisk)
+	return fmt.Sprintf("This is a backtest, not a certificate. On the last %d rows, which the "+
+		"model didn't see, the mean %s loss of predictions was %.4f.", c.Rows, c.Loss,
+		c.EmpiricalRisk)
 }
 
 // Sentence returns in words what fresh rows show about the predictions of m, the conditions of
@@ -250,22 +258,24 @@ func (f *Fresh) Sentence(m *Model) string {
 	// the rows' source, without the ties among m's own rows
 	about := (&model.Model{Group: m.Group}).Population().Says
 	said := confidence(f.Delta, "fresh", m.Group) +
-		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
-			Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw}, about)
+		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route,
+			Group: m.Group,
+			Loss:  f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove,
+			EpsilonRaw: f.EpsilonRaw}, about)
 	switch {
 	case f.Seen == f.Rows:
-		said += "\nEach of these rows equals a row that the model was made from. If they are the same observations, the " +
-			"bound says nothing."
+		said += "\nEach of these rows equals a row that the model was made from. If they are the " +
+			"same observations, the bound says nothing."
 	case 2*f.Seen > f.Rows:
-		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from. If they are the same "+
-			"observations, the bound says nothing.", f.Seen, f.Rows)
+		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from. If "+
+			"they are the same observations, the bound says nothing.", f.Seen, f.Rows)
 	case f.Seen > 0:
-		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from, and %d more equal another of these "+
-			"rows. The bound holds only if they are independent draws, not the same observations.", f.Seen, f.Rows,
-			f.Repeats-f.Seen)
+		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from, and "+
+			"%d more equal another of these rows. The bound holds only if they are independent "+
+			"draws, not the same observations.", f.Seen, f.Rows, f.Repeats-f.Seen)
 	case f.Repeats > 0:
-		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if they are independent draws, not "+
-			"copies.", f.Repeats, f.Rows)
+		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if "+
+			"they are independent draws, not copies.", f.Repeats, f.Rows)
 	}
 	said += limits(f.Limits, f.Rows) +
 		spelling.If(f.Dropped > 0,
@@ -285,12 +295,14 @@ func (f *Fresh) Sentence(m *Model) string {
 		if a.Groups > 0 {
 			what = "complete groups"
 			n = a.Groups
-			complete = " krigo takes a group for complete once rows of another group follow. A complete group may get no more rows."
+			complete = " krigo takes a group for complete once rows of another group follow. A " +
+				"complete group may get no more rows."
 		}
-		said += fmt.Sprintf("\nAt any time: by these %d %s, the expected loss of predictions on further %s lies between %.4f "+
-			"and %.4f. With %s confidence such limits hold after every number of fresh %s at once, so you may add %[2]s and "+
-			"look again.%[8]s", n, what, about, cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4),
-			cautious.Complement(f.Delta), what, complete)
+		said += fmt.Sprintf("\nAt any time: by these %d %s, the expected loss of predictions on "+
+			"further %s lies between %.4f and %.4f. With %s confidence such limits hold after "+
+			"every number of fresh %s at once, so you may add %[2]s and "+
+			"look again.%[8]s", n, what, about, cautious.RoundDown(a.AtLeast, 4),
+			cautious.RoundUp(a.AtMost, 4), cautious.Complement(f.Delta), what, complete)
 	}
 	if f.Shift != nil {
 		said += "\n" + f.Shift.Sentence()
@@ -302,27 +314,28 @@ func (f *Fresh) Sentence(m *Model) string {
 	sure := cautious.Complement(f.Delta)
 	said += "\nTHIS CONTRADICTS the model's own certificate."
 	if x.Mean != nil {
-		said += fmt.Sprintf("\nWith %s confidence, the expected loss of predictions on further rows like these is at least "+
-			"%.4f; the certificate says at most %.4f.",
+		said += fmt.Sprintf("\nWith %s confidence, the expected loss of predictions on further "+
+			"rows like these is at least %.4f; the certificate says at most %.4f.",
 			sure, cautious.RoundDown(x.Mean.AtLeast, 4), cautious.RoundUp(x.Mean.Certified, 4))
 	}
 	if x.Promise != nil {
-		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further rows like these lie farther "+
-			"off than %s; the promise says at most %.2f %%.",
+		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further "+
+			"rows like these lie farther off than %s; the promise says at most %.2f %%.",
 			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), promised(m, m.Certificate.Promise),
 			100*math.Min(cautious.RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
 	}
-	return said + fmt.Sprintf("\nEither these rows come from another source than the certified rows, or a condition of "+
-		"the certificate isn't met, or one of these statements failed by chance (probability at most %g each)."+
-		"\nFor rows like these, rely on what they show, not on the certificate.", f.Delta)
+	return said + fmt.Sprintf("\nEither these rows come from another source than the certified "+
+		"rows, or a condition of the certificate isn't met, or one of these statements failed by "+
+		"chance (probability at most %g each).\nFor rows like these, rely on what they show, not "+
+		"on the certificate.", f.Delta)
 }
 
 // Sentence returns in words what a bound becomes on another source, and the condition of that.
 // It continues the sentence of a certificate or of fresh rows, and has the same confidence.
 func (s *Shift) Sentence() string {
-	return fmt.Sprintf("With the same confidence, the expected loss of predictions on rows of another source is at most "+
-		"%.4f, if KL(other source ‖ this source) is at most %g nats a row. The rows here can't show whether it is.",
-		cautious.RoundUp(s.MeanBound, 4), s.Rho)
+	return fmt.Sprintf("With the same confidence, the expected loss of predictions on rows of "+
+		"another source is at most %.4f, if KL(other source ‖ this source) is at most %g nats a "+
+		"row. The rows here can't show whether it is.", cautious.RoundUp(s.MeanBound, 4), s.Rho)
 }
 
 // confidence returns the beginning of a statement that holds with probability 1−δ over the draw of
@@ -389,11 +402,11 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), about)
 	switch {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
-		return fmt.Sprintf("the bound says nothing about predictions: it limits their expected loss to %.3f.",
-			cautious.RoundUp(c.MeanBound, 3))
+		return fmt.Sprintf("the bound says nothing about predictions: it limits their expected "+
+			"loss to %.3f.", cautious.RoundUp(c.MeanBound, 3))
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
-		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.",
-			cautious.RoundUp(c.Bound, 3))
+		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random "+
+			"draw from the model.", cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Label:
 		return fmt.Sprintf("at most %.1f %% of further %s get a wrong label of %s.",
 			100*cautious.RoundUp(c.MeanBound, 3), about, cautious.Name(m.Target)) +
@@ -403,11 +416,12 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
 		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:
-		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share, cautious.Width(c.EpsilonRaw),
-			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m), scaled(m, c.Epsilon, c.EpsilonAbove))
+		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
+			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon),
+			known(m), scaled(m, c.Epsilon, c.EpsilonAbove))
 	}
 	unit := spelling.If(c.Loss != pacbayes.ClippedAbsolute,
 		" (ε = %s)", cautious.Width(c.EpsilonRaw))
-	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, about,
-		cautious.RoundUp(c.MeanBound, 3), unit)
+	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.",
+		c.Loss, about, cautious.RoundUp(c.MeanBound, 3), unit)
 }

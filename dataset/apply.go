@@ -61,7 +61,8 @@ func (t *Table) forget(r Reading) error {
 	for _, text := range r.Missing {
 		number, err := r.Parse(text)
 		if err == nil && t.Disk != nil {
-			return fmt.Errorf("%s: numbers of a table on disk can't stand for missing values: write it as CSV", t.Source)
+			return fmt.Errorf("%s: numbers of a table on disk can't stand for missing values: "+
+				"write it as CSV", t.Source)
 		}
 		for i, v := range t.Values {
 			if err == nil && v == number && t.Texts(i%len(t.Names)) == nil {
@@ -79,27 +80,32 @@ func (t *Table) date(d *Dates) error {
 		return nil // code that needs the column reports that it is missing
 	}
 	if t.Disk != nil && len(d.Parts) > 0 {
-		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: write the table as CSV",
-			t.Source, spelling.Clip(d.Column))
+		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: "+
+			"write the table as CSV", t.Source, spelling.Clip(d.Column))
 	}
 	if texts := t.Texts(j); texts != nil {
 		if d.Form == "" {
 			var forms, all []string // forms: forms that read every text of the column
 			for _, f := range dateForms {
 				all = append(all, fmt.Sprintf("%s (%s)", f.name, f.example))
-				if len(texts) > 0 && !slices.ContainsFunc(texts, func(s string) bool { _, _, ok := f.days(s); return !ok }) {
+				if len(texts) > 0 &&
+					!slices.ContainsFunc(texts,
+						func(s string) bool { _, _, ok := f.days(s); return !ok }) {
 					forms = append(forms, f.name)
 				}
 			}
 			switch {
 			case len(forms) == 0:
 				text, row := t.notDate(j)
-				return t.cell(row, j, fmt.Errorf("%q is not a date like the others of the column; the forms are %s",
-					spelling.Clip(text), strings.Join(all, ", ")))
+				return t.cell(row, j,
+					fmt.Errorf("%q is not a date like the others of the column; the forms are %s",
+						spelling.Clip(text), strings.Join(all, ", ")))
 			case len(forms) > 1:
-				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: fmt.Errorf("dates such as %q may have "+
-					"the day or the month first: say %s or %s", spelling.Clip(texts[0]),
-					spelling.Flag("dates", d.Column+":dmy"), spelling.Flag("dates", d.Column+":mdy"))}
+				return &Error{File: t.Source, Column: j + 1, Name: d.Column,
+					Err: fmt.Errorf("dates such as %q may have the day or the month first: say "+
+						"%s or %s", spelling.Clip(texts[0]),
+						spelling.Flag("dates", d.Column+":dmy"),
+						spelling.Flag("dates", d.Column+":mdy"))}
 			}
 			d.Form = forms[0]
 		}
@@ -154,7 +160,8 @@ func (t *Table) RowOf(j, code int) (row int, found bool) {
 }
 
 // shortYear matches a date whose year has two digits.
-var shortYear = regexp.MustCompile(`^[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})[./-][0-9]{2}($|[^0-9])`)
+var shortYear = regexp.MustCompile(
+	`^[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})[./-][0-9]{2}($|[^0-9])`)
 
 // toDays turns a column of text into a column of days.
 func (t *Table) toDays(j int, form string) error {
@@ -174,8 +181,8 @@ func (t *Table) toDays(j int, form string) error {
 			number, err := parse(text)
 			row, _ := t.RowOf(j, code)
 			if err != nil || t.Strange(j, text) {
-				return t.cell(row, j, fmt.Errorf("%q is not a date of the form %s, such as %s", spelling.Clip(text), f.name,
-					f.example))
+				return t.cell(row, j, fmt.Errorf("%q is not a date of the form %s, such as %s",
+					spelling.Clip(text), f.name, f.example))
 			}
 			if days, kind, ok := DaysOfNumber(number); ok && kind == "dates" {
 				number = days // such as 20240131
@@ -183,8 +190,10 @@ func (t *Table) toDays(j int, form string) error {
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
 				}
-				t.serials[j] = t.cell(row, j, fmt.Errorf("%s is a number among dates, perhaps a spreadsheet's, which "+
-					"counts days from 1900: write it as a date, like the others", spelling.Clip(text)))
+				t.serials[j] = t.cell(row, j,
+					fmt.Errorf("%s is a number among dates, perhaps a spreadsheet's, which "+
+						"counts days from 1900: write it as a date, like the others",
+						spelling.Clip(text)))
 			}
 			v = number // the number is days already
 		} else if shortYear.MatchString(text) && !slices.Contains(t.Found.Centuries, t.Names[j]) {
@@ -220,10 +229,11 @@ func (t *Table) numbersToDays(j int) error {
 		days, of, ok := DaysOfNumber(v)
 		switch {
 		case !ok || (kind != "" && of != kind):
-			return t.cell(i, j, fmt.Errorf("%.10g is no date such as 20240131, or not written like the dates above it", v))
+			return t.cell(i, j, fmt.Errorf("%.10g is no date such as 20240131, or not written "+
+				"like the dates above it", v))
 		case of != "days" && t.Disk != nil:
-			return fmt.Errorf("%s: column %q stays on disk, where its numbers can't be made dates: write the table as CSV",
-				t.Source, spelling.Clip(t.Names[j]))
+			return fmt.Errorf("%s: column %q stays on disk, where its numbers can't be made "+
+				"dates: write the table as CSV", t.Source, spelling.Clip(t.Names[j]))
 		}
 		if kind = of; t.Disk == nil {
 			t.Values[(i-begin)*len(t.Names)+j] = days
@@ -323,7 +333,8 @@ func (t *Table) Keep(names []string) (*Kept, error) {
 // midnight.
 func DateOf(days float64) string {
 	whole := math.Floor(days)
-	at := time.Unix(int64(whole)*86400, 0).UTC().Add(time.Duration(math.Round((days-whole)*86400e6)) * time.Microsecond)
+	at := time.Unix(int64(whole)*86400,
+		0).UTC().Add(time.Duration(math.Round((days-whole)*86400e6)) * time.Microsecond)
 	if at.Equal(at.Truncate(24 * time.Hour)) {
 		return at.Format("2006-01-02")
 	}

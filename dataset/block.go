@@ -38,8 +38,8 @@ var spans = []struct {
 // column, or auto.
 func parseBlocks(text string) (b blocks, err error) {
 	wrong := func(format string, args ...any) (blocks, error) {
-		return b, fmt.Errorf("group %q: %s; want block:COLUMNS:SIZE, as in block:lon,lat:0.5, block:day:7d or "+
-			"block:lon,lat:auto", spelling.Clip(text), fmt.Sprintf(format, args...))
+		return b, fmt.Errorf("group %q: %s; want block:COLUMNS:SIZE, as in block:lon,lat:0.5, "+
+			"block:day:7d or block:lon,lat:auto", spelling.Clip(text), fmt.Sprintf(format, args...))
 	}
 	rest := strings.TrimPrefix(text, blockPrefix)
 	at := strings.LastIndexByte(rest, ':')
@@ -76,7 +76,8 @@ func parseBlocks(text string) (b blocks, err error) {
 		}
 		v, err := strconv.ParseFloat(number, 64)
 		if v *= days; err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return wrong("the size %q isn't a positive number, alone or with min, h, d or w", spelling.Clip(size))
+			return wrong("the size %q isn't a positive number, alone or with min, h, d or w",
+				spelling.Clip(size))
 		}
 		b.sizes = append(b.sizes, v)
 	}
@@ -89,7 +90,9 @@ func (b blocks) String() string {
 	w := csv.NewWriter(&columns)
 	_ = w.Write(b.columns) // a Builder never returns an error
 	w.Flush()
-	sizes := lists.Of(b.sizes, func(size float64) string { return strconv.FormatFloat(size, 'g', -1, 64) })
+	sizes := lists.Of(b.sizes, func(size float64) string {
+		return strconv.FormatFloat(size, 'g', -1, 64)
+	})
 	if !slices.ContainsFunc(sizes, func(size string) bool { return size != sizes[0] }) {
 		sizes = sizes[:1]
 	}
@@ -121,7 +124,8 @@ func (t *Table) Blocks(group, target string, roles func(group string) []Role) (s
 		return group, err
 	}
 	if t.Ranks().Size() > 1 {
-		return "", errors.New("group: the size auto is for a single process: name a size of the blocks")
+		return "", errors.New("group: the size auto is for a single process: name a size of the " +
+			"blocks")
 	}
 	all, err := t.sizes(b, columns)
 	if err != nil {
@@ -194,13 +198,15 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	for cuts := 2.; len(all) < len(manyBlocks) && cuts < float64(t.Rows); cuts = math.Ceil(1.1 * cuts) {
+	for cuts := 2.; len(all) < len(manyBlocks) &&
+		cuts < float64(t.Rows); cuts = math.Ceil(1.1 * cuts) {
 		b.sizes = nil
 		for k := range columns {
-			size, err := strconv.ParseFloat(strconv.FormatFloat((high[k]-low[k])/cuts, 'g', 2, 64), 64)
+			size, err := strconv.ParseFloat(strconv.FormatFloat((high[k]-low[k])/cuts, 'g', 2, 64),
+				64)
 			if err != nil || !(size > 0) {
-				return nil, fmt.Errorf("%s: column %q is constant, so it can't be cut into blocks", t.Source,
-					spelling.Clip(b.columns[k]))
+				return nil, fmt.Errorf("%s: column %q is constant, so it can't be cut into blocks",
+					t.Source, spelling.Clip(b.columns[k]))
 			}
 			b.sizes = append(b.sizes, size)
 		}
@@ -216,8 +222,8 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 		}
 	}
 	if all == nil {
-		return nil, fmt.Errorf("%s: columns %s make fewer than %d blocks of two rows on average: name a size", t.Source,
-			spelling.Quoted(b.columns, 5), manyBlocks[0])
+		return nil, fmt.Errorf("%s: columns %s make fewer than %d blocks of two rows on average: "+
+			"name a size", t.Source, spelling.Quoted(b.columns, 5), manyBlocks[0])
 	}
 	return all, nil
 }
@@ -238,8 +244,8 @@ func (t *Table) blocks(group string) (b blocks, columns []int, err error) {
 			return b, nil, err
 		}
 		if t.Texts(at) != nil {
-			return b, nil, fmt.Errorf("%s: column %q holds text: only numbers and dates are cut into blocks (%s)",
-				t.Source, spelling.Clip(name), spelling.Flag("dates", name))
+			return b, nil, fmt.Errorf("%s: column %q holds text: only numbers and dates are cut "+
+				"into blocks (%s)", t.Source, spelling.Clip(name), spelling.Flag("dates", name))
 		}
 		columns = append(columns, at)
 	}

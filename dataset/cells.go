@@ -50,8 +50,9 @@ func (t *Table) Append(cells []string) error {
 // AppendLine refuses a row if its number of cells isn't the table's number of columns.
 func (t *Table) AppendLine(line int, cells []string) error {
 	if len(cells) != len(t.Names) {
-		return &Error{File: t.Source, Line: line, Err: fmt.Errorf("expected %d cells, got %d: add or remove cells, and "+
-			"write ? for a missing value", len(t.Names), len(cells))}
+		return &Error{File: t.Source, Line: line,
+			Err: fmt.Errorf("expected %d cells, got %d: add or remove cells, and "+
+				"write ? for a missing value", len(t.Names), len(cells))}
 	}
 	t.Lines = append(t.Lines, line)
 	return t.Append(cells)
@@ -68,7 +69,8 @@ func (t *Table) Set(row, column int, cell string) {
 func (t *Table) afford(more float64) {
 	const line = 2 * 8 // bytes of a line's number, doubled for spare capacity
 	if t.over == nil {
-		t.over = memory.Afford(t.Source+": the table", 8*float64(cap(t.Values))+line*float64(cap(t.Lines))+t.heavy+more)
+		t.over = memory.Afford(t.Source+": the table", 8*float64(cap(t.Values))+
+			line*float64(cap(t.Lines))+t.heavy+more)
 	}
 }
 
@@ -123,7 +125,8 @@ func (t *Table) value(row, j int, cell string) float64 {
 func (t *Table) name(row, j int, cell string, v float64) {
 	number := numeral(v)
 	text := cell
-	if whole, zeros, _ := strings.Cut(cell, cmp.Or(t.reading.Decimal, ".")); strings.Trim(zeros, "0") == "" {
+	if whole, zeros, _ := strings.Cut(cell, cmp.Or(t.reading.Decimal, ".")); strings.Trim(zeros,
+		"0") == "" {
 		text = whole
 	}
 	if t.named == nil {
@@ -141,9 +144,10 @@ func (t *Table) name(row, j int, cell string, v float64) {
 			at.Row = 0
 			at.Line = t.Lines[row]
 		}
-		at.Err = fmt.Errorf("column %q: %q and, in an earlier row, %q are one number, so they would become one name: write "+
-			"them in the same way if they mean the same, or else put a letter in front", spelling.Clip(t.Names[j]),
-			spelling.Clip(text), spelling.Clip(before))
+		at.Err = fmt.Errorf("column %q: %q and, in an earlier row, %q are one number, so they "+
+			"would become one name: write them in the same way if they mean the same, or else "+
+			"put a letter in front", spelling.Clip(t.Names[j]), spelling.Clip(text),
+			spelling.Clip(before))
 		t.over = at
 	}
 }
@@ -254,15 +258,18 @@ func (t *Table) Check() error {
 	seen := make(map[string]int, len(t.Names))
 	for j, name := range t.Names {
 		if name == "" {
-			return &Error{File: t.Source, Column: j + 1, Err: fmt.Errorf("column %d has no name: give it one", j+1)}
+			return &Error{File: t.Source, Column: j + 1,
+				Err: fmt.Errorf("column %d has no name: give it one", j+1)}
 		}
 		if k, found := seen[name]; found {
 			return &Error{File: t.Source, Column: j + 1, Name: name,
-				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, spelling.Clip(name))}
+				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1,
+					spelling.Clip(name))}
 		}
 		if !utf8.ValidString(name) { // a model file would change the name
 			return &Error{File: t.Source, Column: j + 1,
-				Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1, spelling.Clip(name))}
+				Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1,
+					spelling.Clip(name))}
 		}
 		if err := CheckName(name); err != nil {
 			return &Error{File: t.Source, Column: j + 1, Err: err}
@@ -276,21 +283,22 @@ func (t *Table) Check() error {
 	_, rows := t.Own()
 	switch {
 	case rows < 0 || (cols > 0 && len(t.Values)/cols != rows) || len(t.Values) != rows*cols:
-		return fmt.Errorf("%s: %d values in a table of %d rows and %d columns: Rows times columns are needed", t.Source,
-			len(t.Values), rows, cols)
+		return fmt.Errorf("%s: %d values in a table of %d rows and %d columns: Rows times "+
+			"columns are needed", t.Source, len(t.Values), rows, cols)
 	case t.Lines != nil && len(t.Lines) != rows:
-		return fmt.Errorf("%s: Lines has %d lines for %d rows: give each row's line, or leave it nil", t.Source, len(t.Lines),
-			rows)
+		return fmt.Errorf("%s: Lines has %d lines for %d rows: give each row's line, or leave "+
+			"it nil", t.Source, len(t.Lines), rows)
 	case t.Text != nil && len(t.Text) != cols:
-		return fmt.Errorf("%s: Text has lists for %d of %d columns: give a list for each (nil for numbers), or leave it nil",
-			t.Source, len(t.Text), cols)
+		return fmt.Errorf("%s: Text has lists for %d of %d columns: give a list for each (nil "+
+			"for numbers), or leave it nil", t.Source, len(t.Text), cols)
 	}
 	for j, texts := range t.Text {
 		for i := 0; texts != nil && i < rows; i++ {
 			v := t.Values[i*cols+j]
 			if v == v && !(v >= 0 && v < float64(len(texts)) && v == math.Trunc(v)) {
 				return &Error{File: t.Source, Row: i + 1, Column: j + 1, Name: t.Names[j],
-					Err: fmt.Errorf("%g is not the place of a text: Text has %d texts, from place 0 on", v, len(texts))}
+					Err: fmt.Errorf("%g is not the place of a text: Text has %d texts, from "+
+						"place 0 on", v, len(texts))}
 			}
 		}
 	}
@@ -372,8 +380,9 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	case wrong != nil && !u.categorical:
 		return t.notNumber(u, t.Texts(u.column)[int(v)])
 	case wrong != nil || u.merged(v):
-		return fmt.Errorf("%s can't be told from neighbouring categories, because numbers of 2^53 or more are rounded; put "+
-			"a letter in front of such categories", t.text(u.column, v))
+		return fmt.Errorf("%s can't be told from neighbouring categories, because numbers of "+
+			"2^53 or more are rounded; put a letter in front of such categories",
+			t.text(u.column, v))
 	case !u.categorical && v-v != 0:
 		return notFinite(v)
 	}
@@ -396,8 +405,8 @@ const mostName = 1000
 // CheckName refuses a name that is too long. Often its cell lacks a quote at its end.
 func CheckName(name string) error {
 	if n := utf8.RuneCountInString(name); n > mostName {
-		return fmt.Errorf("%s has %d characters, and a name has at most %d: is a quote missing at its end?",
-			spelling.Quote(name), n, mostName)
+		return fmt.Errorf("%s has %d characters, and a name has at most %d: is a quote missing "+
+			"at its end?", spelling.Quote(name), n, mostName)
 	}
 	return nil
 }
@@ -409,27 +418,32 @@ func (t *Table) notNumber(u use, text string) error {
 	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
 	switch {
 	case t.Strange(u.column, text):
-		return fmt.Errorf("%q is not a number with the given separators for decimals and thousands; write it like the "+
-			"others, or change --decimal or --thousands", spelling.Clip(text))
-	case programmed(text) && program == nil:
-		return fmt.Errorf("%q is written as in a program; write a decimal number, without underscores", spelling.Clip(text))
-	case grouped.MatchString(text) && decimalComma == nil:
-		return fmt.Errorf("%q is ambiguous: its comma may group thousands or be a decimal comma; write numbers without "+
-			"groups and with a decimal point", spelling.Clip(text))
-	case grouped.MatchString(text):
-		return fmt.Errorf("%q groups thousands; write numbers without such commas", spelling.Clip(text))
-	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%q is out of the range of a 64-bit number; remove the row or change the column's unit",
+		return fmt.Errorf("%q is not a number with the given separators for decimals and "+
+			"thousands; write it like the others, or change --decimal or --thousands",
 			spelling.Clip(text))
+	case programmed(text) && program == nil:
+		return fmt.Errorf("%q is written as in a program; write a decimal number, without "+
+			"underscores", spelling.Clip(text))
+	case grouped.MatchString(text) && decimalComma == nil:
+		return fmt.Errorf("%q is ambiguous: its comma may group thousands or be a decimal comma; "+
+			"write numbers without groups and with a decimal point", spelling.Clip(text))
+	case grouped.MatchString(text):
+		return fmt.Errorf("%q groups thousands; write numbers without such commas",
+			spelling.Clip(text))
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%q is out of the range of a 64-bit number; remove the row or change "+
+			"the column's unit", spelling.Clip(text))
 	case err == nil:
 		return notFinite(v)
 	case decimalComma == nil:
-		return fmt.Errorf("%q is not a number; write a decimal point, not a comma", spelling.Clip(text))
+		return fmt.Errorf("%q is not a number; write a decimal point, not a comma",
+			spelling.Clip(text))
 	case len(t.Names) == 1:
-		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs", spelling.Clip(text))
+		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs",
+			spelling.Clip(text))
 	case u.fitting:
-		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s",
-			spelling.Clip(text), spelling.Shell(spelling.Clip(text)))
+		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, "+
+			"say --na %s", spelling.Clip(text), spelling.Shell(spelling.Clip(text)))
 	}
 	return fmt.Errorf("%q is not a number; write one, or remove the row", spelling.Clip(text))
 }
@@ -449,7 +463,8 @@ func FromMatrix(names []string, m mat.Matrix) (*Table, error) {
 }
 
 func tableOf(source string, names []string, rows int, row func(i int) []float64) (*Table, error) {
-	t := &Table{Source: source, Names: slices.Clone(names), Rows: rows, Values: make([]float64, 0, rows*len(names))}
+	t := &Table{Source: source, Names: slices.Clone(names), Rows: rows,
+		Values: make([]float64, 0, rows*len(names))}
 	switch {
 	case len(names) == 0:
 		return nil, fmt.Errorf("%s: the table has no columns", source)
@@ -459,11 +474,13 @@ func tableOf(source string, names []string, rows int, row func(i int) []float64)
 	for i := range rows {
 		values := row(i)
 		if len(values) != len(names) {
-			return nil, &Error{File: source, Row: i + 1, Err: fmt.Errorf("expected %d values, one for each column, got %d",
-				len(names), len(values))}
+			return nil, &Error{File: source, Row: i + 1,
+				Err: fmt.Errorf("expected %d values, one for each column, got %d",
+					len(names), len(values))}
 		}
 		if j := slices.IndexFunc(values, func(v float64) bool { return math.IsInf(v, 0) }); j >= 0 {
-			return nil, &Error{File: source, Row: i + 1, Column: j + 1, Name: names[j], Err: notFinite(values[j])}
+			return nil, &Error{File: source, Row: i + 1, Column: j + 1, Name: names[j],
+				Err: notFinite(values[j])}
 		}
 		t.Values = append(t.Values, values...)
 	}

@@ -76,7 +76,8 @@ func (t *Table) Classed(target string, classes []string) (*Table, error) {
 		case t.Disk == nil:
 			c.Values[held*len(t.Names)+at] = float64(place)
 		case cell[0] != float64(place):
-			return fmt.Errorf("%s: the labels of a table on disk must be 0 and 1: write it as CSV", t.Source)
+			return fmt.Errorf("%s: the labels of a table on disk must be 0 and 1: write it as CSV",
+				t.Source)
 		}
 		return nil
 	})

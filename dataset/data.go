@@ -125,7 +125,8 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 			n++
 		}
 		if first < 0 || first+n > d.Rows {
-			return fmt.Errorf("%s: there are no rows %d to %d, only %d rows", d.Source, first+1, first+n, d.Rows)
+			return fmt.Errorf("%s: there are no rows %d to %d, only %d rows", d.Source, first+1,
+				first+n, d.Rows)
 		}
 		rows = rows[n:]
 		if x != nil {
@@ -335,12 +336,14 @@ func (e *Encoding) String() string {
 	var parts []string
 	for _, c := range e.Columns {
 		if c.Categories != nil {
-			parts = append(parts, fmt.Sprintf("%s by %s", spelling.Printable(c.Name), spelling.Quoted(c.Names(), 10)))
+			parts = append(parts, fmt.Sprintf("%s by %s", spelling.Printable(c.Name),
+				spelling.Quoted(c.Names(), 10)))
 		}
 	}
 	for _, c := range e.Columns {
 		if c.Mean != nil {
-			parts = append(parts, fmt.Sprintf("%s %s if missing", spelling.Printable(c.Name), cautious.Number(*c.Mean)))
+			parts = append(parts, fmt.Sprintf("%s %s if missing", spelling.Printable(c.Name),
+				cautious.Number(*c.Mean)))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -350,7 +353,8 @@ func (e *Encoding) String() string {
 func (e *Encoding) Near(f *Encoding) bool {
 	return e.Missing == f.Missing && slices.EqualFunc(e.Columns, f.Columns, func(a, b Column) bool {
 		mean := (a.Mean == nil && b.Mean == nil) ||
-			(a.Mean != nil && b.Mean != nil && math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300))
+			(a.Mean != nil && b.Mean != nil &&
+				math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300))
 		return a.Name == b.Name && mean && (a.Categories == nil) == (b.Categories == nil) &&
 			slices.Equal(a.Categories, b.Categories)
 	})

@@ -36,8 +36,8 @@ type dateForm struct {
 // zone.
 var (
 	clocks = []string{"", " 15:04:05", " 15:04", " 3:04 PM", " 3:04:05 PM"}
-	zoned  = []string{" 15:04:05Z07:00", " 15:04Z07:00", " 15:04:05 Z07:00", " 15:04:05-0700", " 15:04:05 -0700 MST",
-		" 15:04:05 UTC", " 15:04 UTC"}
+	zoned  = []string{" 15:04:05Z07:00", " 15:04Z07:00", " 15:04:05 Z07:00", " 15:04:05-0700",
+		" 15:04:05 -0700 MST", " 15:04:05 UTC", " 15:04 UTC"}
 )
 
 // layout is a way to write dates, in the notation of package time.
@@ -58,7 +58,8 @@ type outline struct {
 
 func outlineOf(text string) (o outline) {
 	for i := range len(text) {
-		if c := text[i] | 0x20; o.mark == 0 && (c < 'a' || c > 'z') && (text[i] < '0' || text[i] > '9') {
+		if c := text[i] | 0x20; o.mark == 0 && (c < 'a' || c > 'z') &&
+			(text[i] < '0' || text[i] > '9') {
 			o.mark = text[i]
 		}
 		o.colon = o.colon || text[i] == ':'
@@ -95,11 +96,14 @@ func withClocks(dates ...string) (all []layout) {
 // dateForms lists the known forms of dates. Only the form tells which number is the day, and which
 // is the month.
 var dateForms = []dateForm{
-	{"ymd", "2024-01-31", slices.Concat(withClocks("2006-01-02", "2006/01/02", "2006/1/2", "2006.01.02"),
-		plain("20060102 150405", "20060102 1504"), layouts(true, "20060102 150405Z07:00", "20060102 1504Z07:00"))},
+	{"ymd", "2024-01-31",
+		slices.Concat(withClocks("2006-01-02", "2006/01/02", "2006/1/2", "2006.01.02"),
+			plain("20060102 150405", "20060102 1504"),
+			layouts(true, "20060102 150405Z07:00", "20060102 1504Z07:00"))},
 	{"dmy", "31/01/2024", withClocks("2/1/2006", "2.1.2006", "2-1-2006", "2.1.06", "2/1/06")},
 	{"mdy", "01/31/2024", withClocks("1/2/2006", "1-2-2006", "1/2/06")},
-	{"words", "31 Jan 2024", withClocks("2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006",
+	{"words", "31 Jan 2024", withClocks("2 Jan 2006", "2 January 2006", "Jan 2, 2006",
+		"January 2, 2006", "2-Jan-2006",
 		"2-Jan-06", "Jan 2 2006", "Mon, 2 Jan 2006", "Jan 2006", "January 2006")},
 	{"month", "2024-01", plain("2006-01", "2006/01", "01/2006", "2006M01")},
 	{"time", "15:04", plain("15:04:05", "15:04", "3:04 PM", "3:04:05 PM")},
@@ -112,14 +116,16 @@ var periods = map[string]struct{ days, begin float64 }{
 }
 
 func (d Dates) check() error {
-	if d.Form != "" && !slices.ContainsFunc(dateForms, func(f dateForm) bool { return f.name == d.Form }) {
-		return fmt.Errorf("dates: column %q: form %q isn't known; the forms are %s", spelling.Clip(d.Column),
-			spelling.Clip(d.Form), strings.Join(DateForms(), ", "))
+	if d.Form != "" && !slices.ContainsFunc(dateForms, func(f dateForm) bool {
+		return f.name == d.Form
+	}) {
+		return fmt.Errorf("dates: column %q: form %q isn't known; the forms are %s",
+			spelling.Clip(d.Column), spelling.Clip(d.Form), strings.Join(DateForms(), ", "))
 	}
 	for i, part := range d.Parts {
 		if _, known := periods[part]; !known || slices.Contains(d.Parts[:i], part) {
-			return fmt.Errorf("dates: column %q: period %q: want day, week or year, each once", spelling.Clip(d.Column),
-				spelling.Clip(part))
+			return fmt.Errorf("dates: column %q: period %q: want day, week or year, each once",
+				spelling.Clip(d.Column), spelling.Clip(part))
 		}
 	}
 	return nil
@@ -151,7 +157,8 @@ func ParseDates(text string) (Dates, error) {
 	}
 	slices.Reverse(d.Parts)
 	if d.Column == "" {
-		return d, fmt.Errorf("dates %q: want COLUMN, COLUMN:FORM, or with periods COLUMN:day:year", spelling.Clip(text))
+		return d, fmt.Errorf("dates %q: want COLUMN, COLUMN:FORM, or with periods COLUMN:day:year",
+			spelling.Clip(text))
 	}
 	return d, d.check()
 }

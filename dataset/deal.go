@@ -115,7 +115,8 @@ func (u *Units) HashOf(rows []int) string {
 	digests := lists.Of(rows, func(row int) digest { return u.rows[row] })
 	slices.SortFunc(digests, compare)
 	h := sha256.New()
-	h.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(len(rows))), uint64(u.cells)))
+	h.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil,
+		uint64(len(rows))), uint64(u.cells)))
 	for _, d := range digests {
 		h.Write(d[:])
 	}

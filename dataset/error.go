@@ -28,7 +28,8 @@ func (e *Error) Error() string {
 	if e.Sheet != "" {
 		line = fmt.Sprintf("sheet %q, row %d", spelling.Clip(e.Sheet), e.Line)
 		if e.Column > 0 {
-			line = fmt.Sprintf("sheet %q, cell %s%d", spelling.Clip(e.Sheet), letters(e.Column), e.Line)
+			line = fmt.Sprintf("sheet %q, cell %s%d", spelling.Clip(e.Sheet),
+				letters(e.Column), e.Line)
 		}
 	}
 	switch {
@@ -42,7 +43,9 @@ func (e *Error) Error() string {
 	at += spelling.If(e.Row > 0 && e.Column > 0,
 		", column %d (%q)", e.Column, spelling.Clip(e.Name))
 	parts := []string{e.File, at, fmt.Sprint(e.Err)}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool {
+		return part == ""
+	}), ": ")
 }
 
 // letters returns a sheet's name for the column with this number: A to Z, AA, AB, …

@@ -147,7 +147,9 @@ func (d *Data) eachCells(rows []int, row func(cells [][]byte, rest, group []byte
 	read.inputs = slices.Concat(d.inputs, d.offset, d.noise, d.limits, d.beside, d.group)
 	read.Cols = len(read.inputs)
 	le := binary.LittleEndian
-	long := func(b []byte, text string) []byte { return append(le.AppendUint64(b, uint64(len(text))), text...) }
+	long := func(b []byte, text string) []byte {
+		return append(le.AppendUint64(b, uint64(len(text))), text...)
+	}
 	cells := make([][]byte, len(d.inputs))
 	var rest, group []byte
 	return read.each(rows, func(_ int, x, y []float64) {
@@ -200,8 +202,8 @@ const EqualRows = "(equal rows)"
 // distinct leaves out rows that equal an earlier row in every cell.
 func (t *Table) distinct() error {
 	if t.Disk != nil {
-		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, or leave repeated rows",
-			t.Source)
+		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, "+
+			"or leave repeated rows", t.Source)
 	}
 	cols := len(t.Names)
 	values := t.Values[:0]
@@ -230,7 +232,9 @@ func (t *Table) Repeated() []bool {
 	kept := map[uint64][]int{} // rows by their hash
 	repeated := make([]bool, t.Rows)
 	same := func(a, b []float64) bool {
-		return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || (x != x && y != y) })
+		return slices.EqualFunc(a, b, func(x, y float64) bool {
+			return x == y || (x != x && y != y)
+		})
 	}
 	for i := range t.Rows {
 		row := t.Values[i*cols : (i+1)*cols]
@@ -243,7 +247,9 @@ func (t *Table) Repeated() []bool {
 			maphash.WriteComparable(&h, math.Float64bits(v+0))
 		}
 		key := h.Sum64()
-		repeated[i] = slices.ContainsFunc(kept[key], func(k int) bool { return same(t.Values[k*cols:(k+1)*cols], row) })
+		repeated[i] = slices.ContainsFunc(kept[key], func(k int) bool {
+			return same(t.Values[k*cols:(k+1)*cols], row)
+		})
 		if !repeated[i] {
 			kept[key] = append(kept[key], i)
 		}
@@ -255,8 +261,8 @@ func (t *Table) Repeated() []bool {
 func (d *Data) groupEqual() (*Data, error) {
 	t := d.table
 	if t.Disk != nil {
-		return nil, fmt.Errorf("%s: rows that stay on disk can't be grouped by what they hold: write the table as CSV",
-			t.Source)
+		return nil, fmt.Errorf("%s: rows that stay on disk can't be grouped by what they hold: "+
+			"write the table as CSV", t.Source)
 	}
 	begin, own := t.Own()
 	cols := len(t.Names)

@@ -32,8 +32,8 @@ func (k *Kinds) Spread(t *Table) (*Table, error) {
 		return t, nil
 	}
 	if t.Ranks().Size() > 1 || t.Disk != nil {
-		return nil, fmt.Errorf("%s: more than two classes are for tables in memory that aren't spread over ranks",
-			t.Source)
+		return nil, fmt.Errorf("%s: more than two classes are for tables in memory that aren't "+
+			"spread over ranks", t.Source)
 	}
 	of := *t
 	cols := len(t.Names)
@@ -41,7 +41,8 @@ func (k *Kinds) Spread(t *Table) (*Table, error) {
 	of.Values = make([]float64, 0, t.Rows*(cols-1+len(k.Labels)))
 	of.Names = append(slices.Delete(slices.Clone(t.Names), at, at+1), k.Names()...)
 	if t.Text != nil {
-		of.Text = append(slices.Delete(slices.Clone(t.Text), at, at+1), make([][]string, len(k.Labels))...)
+		of.Text = append(slices.Delete(slices.Clone(t.Text), at, at+1),
+			make([][]string, len(k.Labels))...)
 	}
 	for i := range t.Rows {
 		row := t.Values[i*cols : (i+1)*cols]

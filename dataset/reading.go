@@ -65,7 +65,8 @@ func (r Reading) Plain() Reading { return Reading{names: r.names} }
 
 // Defaults returns r with "" for every setting that is spelt out but is the default.
 func (r Reading) Defaults() Reading {
-	for of, byDefault := range map[*string]string{&r.Decimal: ".", &r.Header: "auto", &r.MissingTarget: "drop"} {
+	for of, byDefault := range map[*string]string{&r.Decimal: ".", &r.Header: "auto",
+		&r.MissingTarget: "drop"} {
 		if *of == byDefault {
 			*of = ""
 		}
@@ -75,8 +76,8 @@ func (r Reading) Defaults() Reading {
 
 // zero says whether r parses cells as programs write them.
 func (r *Reading) zero() bool {
-	return r == nil || ((r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 &&
-		len(r.Units) == 0 && r.Below == "")
+	return r == nil || ((r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" &&
+		len(r.Missing) == 0 && len(r.Units) == 0 && r.Below == "")
 }
 
 // Said lists in short, for people, the settings that r has. It returns "" if r has no setting.
@@ -140,13 +141,14 @@ func (r *Reading) Check() error {
 		return err
 	}
 	if n := max(len(r.Missing), len(r.Units)); n > mostTexts {
-		return fmt.Errorf("%d texts for missing values, or units: give at most %d, as every cell is compared with each", n,
-			mostTexts)
+		return fmt.Errorf("%d texts for missing values, or units: give at most %d, as every cell "+
+			"is compared with each", n, mostTexts)
 	}
 	for _, unit := range r.Units {
-		if strings.TrimSpace(unit) == "" || strings.ContainsFunc(unit, unicode.IsDigit) || strings.ContainsAny(unit,
-			"+-.") {
-			return fmt.Errorf("unit %q: want text without digits, signs and points, such as kg", spelling.Clip(unit))
+		if strings.TrimSpace(unit) == "" || strings.ContainsFunc(unit, unicode.IsDigit) ||
+			strings.ContainsAny(unit, "+-.") {
+			return fmt.Errorf("unit %q: want text without digits, signs and points, such as kg",
+				spelling.Clip(unit))
 		}
 	}
 	known := map[string]bool{}
@@ -168,7 +170,9 @@ func (r *Reading) IsMissing(cell string) bool {
 	case "", "na", "n/a", "#n/a", "nan", "null", "?":
 		return true
 	}
-	return r != nil && slices.ContainsFunc(r.Missing, func(text string) bool { return strings.EqualFold(text, cell) })
+	return r != nil && slices.ContainsFunc(r.Missing, func(text string) bool {
+		return strings.EqualFold(text, cell)
+	})
 }
 
 // Parse reads a number.
@@ -191,7 +195,8 @@ func (r *Reading) Parse(cell string) (float64, error) {
 		}
 	}
 	if r.Decimal == "," {
-		if strings.Contains(whole, ".") || strings.Contains(fraction, ".") || strings.Contains(fraction, ",") {
+		if strings.Contains(whole, ".") || strings.Contains(fraction, ".") ||
+			strings.Contains(fraction, ",") {
 			return 0, strconv.ErrSyntax
 		}
 	}
@@ -215,7 +220,8 @@ func (r *Reading) bare(cell string) string {
 // unitOf returns the unit that bare removes from a cell, or "".
 func (r *Reading) unitOf(cell string) (longest string) {
 	for _, unit := range r.Units {
-		if len(unit) > len(longest) && (strings.HasSuffix(cell, unit) || strings.HasPrefix(cell, unit)) {
+		if len(unit) > len(longest) && (strings.HasSuffix(cell, unit) ||
+			strings.HasPrefix(cell, unit)) {
 			longest = unit
 		}
 	}
@@ -248,7 +254,9 @@ func ungrouped(whole, separator string) (string, bool) {
 		if i == 0 && len(groups) > 1 && digits[0] == '0' { // a decimal point, as in 0.123
 			return "", false
 		}
-		if len(groups) > 1 && strings.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {
+		if len(groups) > 1 && strings.ContainsFunc(digits, func(c rune) bool {
+			return c < '0' || c > '9'
+		}) {
 			return "", false
 		}
 	}

@@ -79,11 +79,13 @@ func complete(things int, asked Counts) (c Counts, err error) {
 	left := things
 	for role, n := range asked[:Certified] {
 		if n < 0 {
-			return c, fmt.Errorf("%d %s rows asked for: the count must not be negative", n, Role(role))
+			return c, fmt.Errorf("%d %s rows asked for: the count must not be negative",
+				n, Role(role))
 		}
 		if n > left {
-			return c, fmt.Errorf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows: "+
-				"ask for fewer", asked[Test], asked[Calibration], asked[Prior], things)
+			return c, fmt.Errorf("%d test, %d calibration and %d prior rows asked for, but there "+
+				"are only %d rows: ask for fewer", asked[Test], asked[Calibration],
+				asked[Prior], things)
 		}
 		c[role] = n
 		left -= n

@@ -68,7 +68,10 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 	for j := range columns {
 		columns[j].Mean = columns[j].Sum.Value() / n
 	}
-	if err := pass(func(c *column, v float64) { c.Largest = max(c.Largest, math.Abs(v-c.Mean)) }); err != nil {
+	if err := pass(func(c *column,
+		v float64) {
+		c.Largest = max(c.Largest, math.Abs(v-c.Mean))
+	}); err != nil {
 		return nil, err
 	}
 	if err := pass(func(c *column, v float64) {
@@ -138,7 +141,8 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, err
 	}
 	if n == 0 {
-		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)", d.Source, source)
+		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)",
+			d.Source, source)
 	}
 	columns, err := d.Moments(rows)
 	if err != nil {
@@ -170,8 +174,8 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 			is = "differs by no more than rounding does from " + cautious.Number(m.Mean)
 			or = "declared constants, or subtract a constant"
 		}
-		return Scaling{}, fmt.Errorf("%s: target %q %s on all %d rows that the scaling is computed from (%s): "+
-			"use more prior rows, %s", d.Source, d.Target, is, n, source, or)
+		return Scaling{}, fmt.Errorf("%s: target %q %s on all %d rows that the scaling is "+
+			"computed from (%s): use more prior rows, %s", d.Source, d.Target, is, n, source, or)
 	}
 	s.TargetMean = m.Mean
 	s.TargetScale = m.SD
@@ -214,10 +218,12 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 	take := func(name string, c constants) (mean, scale float64) {
 		switch {
 		case c.Mean == nil || c.Scale == nil:
-			problems = append(problems, fmt.Errorf("%s: %s needs both \"mean\" and \"scale\"", path, name))
+			problems = append(problems, fmt.Errorf("%s: %s needs both \"mean\" and \"scale\"",
+				path, name))
 			return 0, 1
 		case *c.Scale <= 0:
-			problems = append(problems, fmt.Errorf("%s: %s has scale %g: it must be positive", path, name, *c.Scale))
+			problems = append(problems, fmt.Errorf("%s: %s has scale %g: it must be positive", path,
+				name, *c.Scale))
 		}
 		return *c.Mean, *c.Scale
 	}
@@ -238,8 +244,9 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 			spelling.Quoted(missing, 20)))
 	}
 	if unknown := slices.Sorted(maps.Keys(file.Inputs)); len(unknown) > 0 {
-		problems = append(problems, fmt.Errorf("%s: %s has no input columns %s: remove or rename them", path, d.Source,
-			spelling.Quoted(unknown, 20)))
+		problems = append(problems,
+			fmt.Errorf("%s: %s has no input columns %s: remove or rename them", path, d.Source,
+				spelling.Quoted(unknown, 20)))
 	}
 	if len(problems) > 0 {
 		return Scaling{}, errors.Join(problems...)
@@ -252,8 +259,8 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 // that isn't positive.
 func (s Scaling) Validate() error {
 	if len(s.InputMean) != len(s.InputScale) {
-		return fmt.Errorf("%d means and %d scales of inputs: want a mean and a scale for every input", len(s.InputMean),
-			len(s.InputScale))
+		return fmt.Errorf("%d means and %d scales of inputs: want a mean and a scale for "+
+			"every input", len(s.InputMean), len(s.InputScale))
 	}
 	for j, mean := range append(slices.Clone(s.InputMean), s.TargetMean) {
 		what := "the target"
@@ -263,7 +270,8 @@ func (s Scaling) Validate() error {
 			scale = s.InputScale[j]
 		}
 		if math.IsNaN(mean) || math.IsInf(mean, 0) || !(scale > 0) || math.IsInf(scale, 1) {
-			return fmt.Errorf("%s has mean %v and scale %v: want numbers, the scale positive", what, mean, scale)
+			return fmt.Errorf("%s has mean %v and scale %v: want numbers, the scale positive", what,
+				mean, scale)
 		}
 	}
 	if s.Transform != nil {
@@ -356,9 +364,11 @@ func CheckDomain(name string, d *Data, rows []int) error {
 	}); err == nil && i >= 0 {
 		at := d.table.place(rows[i])
 		at.Row = rows[i] + 1
-		domain := cmp.Or(map[string]string{"log1p": "above -1", "sqrt": "at least 0"}[name], "above 0")
-		at.Err = fmt.Errorf("the target %q is %v, but target-transform %s needs targets %s: choose another transform "+
-			"(yeo-johnson takes all targets), or correct or remove the row", d.Target, y[i], name, domain)
+		domain := cmp.Or(map[string]string{"log1p": "above -1", "sqrt": "at least 0"}[name],
+			"above 0")
+		at.Err = fmt.Errorf("the target %q is %v, but target-transform %s needs targets %s: "+
+			"choose another transform (yeo-johnson takes all targets), or correct or remove "+
+			"the row", d.Target, y[i], name, domain)
 		err = at
 	}
 	return d.Ranks().Agree(err)
@@ -389,12 +399,14 @@ func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 	near := 1 / (1 + epsilon)
 	far := 1 / (1 - epsilon)
 	slack := s.slack(mean*near, mean*far)
-	return s.Outward(min((mean-slack)*near, (mean-slack)*far), max((mean+slack)*near, (mean+slack)*far))
+	return s.Outward(min((mean-slack)*near, (mean-slack)*far),
+		max((mean+slack)*near, (mean+slack)*far))
 }
 
 func (s Scaling) slack(lower, upper float64) float64 {
 	const rounding, elsewhere = 0x1p-49, 1e-9
-	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) + elsewhere*s.TargetScale
+	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) +
+		elsewhere*s.TargetScale
 }
 
 // RawSD turns a variance of the scaled target into a standard deviation in the target's unit, if
@@ -466,8 +478,8 @@ func (s *Scaled) KnownNoise() ([]float64, error) {
 func (s Scaling) KnownNoise(column string, e float64) (float64, error) {
 	e /= s.TargetScale
 	if e > mostError {
-		return 0, fmt.Errorf("the standard error in column %q is %.3g standard deviations of the target: the row says "+
-			"nothing about the target; correct or remove it", column, e)
+		return 0, fmt.Errorf("the standard error in column %q is %.3g standard deviations of the "+
+			"target: the row says nothing about the target; correct or remove it", column, e)
 	}
 	return e * e, nil
 }
@@ -511,8 +523,8 @@ func (s *Scaled) Context() context.Context { return s.Data.Context() }
 // It returns an error if a scaled value overflows.
 func (s *Scaled) Block(first, n int, x, y []float64) error {
 	if first < 0 || n < 0 || first > len(s.Numbers)-n {
-		return s.keep(fmt.Errorf("%s: there are no rows %d to %d, only %d rows", s.Data.Source, first+1, first+n,
-			len(s.Numbers)))
+		return s.keep(fmt.Errorf("%s: there are no rows %d to %d, only %d rows", s.Data.Source,
+			first+1, first+n, len(s.Numbers)))
 	}
 	return s.read(s.Numbers[first:first+n], x, y)
 }
@@ -528,8 +540,8 @@ func (s *Scaled) read(numbers []int, x, y []float64) error {
 	n := len(numbers)
 	cols := s.Data.Cols
 	if len(x) != n*cols || (y != nil && len(y) != n) {
-		return s.keep(fmt.Errorf("%s: %d rows of %d inputs don't fit in x and y of lengths %d and %d", s.Data.Source, n, cols,
-			len(x), len(y)))
+		return s.keep(fmt.Errorf("%s: %d rows of %d inputs don't fit in x and y of lengths %d "+
+			"and %d", s.Data.Source, n, cols, len(x), len(y)))
 	}
 	if err := s.Data.Read(numbers, x, y); err != nil {
 		return s.keep(err)
@@ -543,7 +555,8 @@ func (s *Scaled) read(numbers []int, x, y []float64) error {
 		}
 		if !ok {
 			at := s.Data.table.place(row)
-			at.Err = errors.New("a value is so far from the others that its scaled form overflows: correct or remove the row")
+			at.Err = errors.New("a value is so far from the others that its scaled form " +
+				"overflows: correct or remove the row")
 			return s.keep(at)
 		}
 	}

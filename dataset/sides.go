@@ -24,8 +24,8 @@ func (t *Table) Limited(target, column string) (*Table, error) {
 		return nil, err
 	}
 	if t.Ranks().Size() > 1 || t.Disk != nil {
-		return nil, fmt.Errorf("%s: limits of detection are for tables in memory that aren't spread over ranks",
-			t.Source)
+		return nil, fmt.Errorf("%s: limits of detection are for tables in memory that aren't "+
+			"spread over ranks", t.Source)
 	}
 	at, err := t.column(target, "for the target")
 	by, other := t.column(column, "that says which targets are limits")

@@ -280,8 +280,8 @@ func (t *Table) column(name, something string) (int, error) {
 	if ok {
 		return at, nil
 	}
-	return 0, fmt.Errorf("%s: no column %s %s%s; %s", t.Source, spelling.Quote(name), something, spelling.DidYouMean(name, t.Names),
-		t.describeColumns())
+	return 0, fmt.Errorf("%s: no column %s %s%s; %s", t.Source, spelling.Quote(name), something,
+		spelling.DidYouMean(name, t.Names), t.describeColumns())
 }
 
 // Dated returns an error if a column of the reading's Dates isn't in the table.
@@ -297,14 +297,17 @@ func (t *Table) Dated() error {
 
 // but returns the names of all columns except the given names.
 func (t *Table) but(names ...string) []string {
-	return slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(names, name) })
+	return slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool {
+		return slices.Contains(names, name)
+	})
 }
 
 // describeColumns lists the table's columns, for errors about a column that isn't there.
 func (t *Table) describeColumns() string {
 	s := "the columns are " + spelling.Quoted(t.Names, 20)
 	if t.Found.Headless && t.reading.Header == "" {
-		s += " (the file has no header line, so they were numbered and the last named y; add a header)"
+		s += " (the file has no header line, so they were numbered and the last named y; add a " +
+			"header)"
 	}
 	return s
 }
@@ -324,7 +327,8 @@ func IsIndex(name string) bool { return name == IndexName || name == pandasIndex
 // never inputs, and a DataFrame's index only if inputs matches it.
 // A pattern is a name, or has * for any text and ? for a character.
 // It is an error if a pattern matches no column.
-func (t *Table) Leave(inputs, ignored []string, target string, own ...string) (left []string, err error) {
+func (t *Table) Leave(inputs, ignored []string, target string,
+	own ...string) (left []string, err error) {
 	known := func(pattern, flag string) error {
 		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {
 			if _, err := t.column(pattern, "to be named by --"+flag); err != nil {
@@ -349,19 +353,21 @@ func (t *Table) Leave(inputs, ignored []string, target string, own ...string) (l
 			return nil, err
 		}
 		if pattern == target {
-			return nil, fmt.Errorf("%s: the target %q is also to be ignored: remove it from --ignore, or name another target",
-				t.Source, spelling.Clip(target))
+			return nil, fmt.Errorf("%s: the target %q is also to be ignored: remove it from "+
+				"--ignore, or name another target", t.Source, spelling.Clip(target))
 		}
 	}
 	left = slices.DeleteFunc(Left(t.Names, inputs, ignored, append(own, target)...),
 		func(name string) bool { return name == target })
 	for _, pattern := range inputs {
 		if pattern == target {
-			return nil, fmt.Errorf("%s: the target %q can't be an input too", t.Source, spelling.Clip(target))
+			return nil, fmt.Errorf("%s: the target %q can't be an input too", t.Source,
+				spelling.Clip(target))
 		}
 	}
 	if len(inputs) > 0 && len(left)+1 >= len(t.Names) {
-		return nil, errors.New(t.Source + ": no inputs are left: name others with --inputs, or ignore fewer")
+		return nil, errors.New(t.Source + ": no inputs are left: name others with --inputs, or " +
+			"ignore fewer")
 	}
 	return left, nil
 }
@@ -371,12 +377,14 @@ func (t *Table) Leave(inputs, ignored []string, target string, own ...string) (l
 // groups rows, are never inputs.
 func Left(names, inputs, ignored []string, own ...string) (left []string) {
 	named := func(patterns []string, name string) bool {
-		return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })
+		return slices.ContainsFunc(patterns, func(pattern string) bool {
+			return matches(pattern, name)
+		})
 	}
 	for _, name := range names {
 		switch {
-		case slices.Contains(own, name), named(ignored, name), len(inputs) > 0 && !named(inputs, name),
-			len(inputs) == 0 && IsIndex(name):
+		case slices.Contains(own, name), named(ignored, name), len(inputs) > 0 &&
+			!named(inputs, name), len(inputs) == 0 && IsIndex(name):
 			left = append(left, name)
 		}
 	}
@@ -442,7 +450,8 @@ func (t *Table) join(r ranks.Ranks) error {
 		return err
 	}
 	if string(names) != strings.Join(t.Names, "\n") {
-		err = fmt.Errorf("%s: %s, not those of the first rank's file", t.Source, t.describeColumns())
+		err = fmt.Errorf("%s: %s, not those of the first rank's file", t.Source,
+			t.describeColumns())
 	}
 	if err = r.Agree(err); err != nil {
 		return err

@@ -82,7 +82,8 @@ func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 		}
 	}
 	if math.IsInf(most, -1) {
-		return t, fmt.Errorf("target-transform %s: the transformed targets are all equal, or not finite: choose another", name)
+		return t, fmt.Errorf("target-transform %s: the transformed targets are all equal, or not "+
+			"finite: choose another", name)
 	}
 	return t, nil
 }

@@ -72,7 +72,8 @@ func (d *Data) fit(e *Encoding) error {
 		}
 	}
 	if err := d.table.check(fit...); err != nil {
-		return &Misfit{Table: d.table, Columns: slices.Concat(d.inputs, d.target), Encoding: e, Cell: err}
+		return &Misfit{Table: d.table, Columns: slices.Concat(d.inputs, d.target),
+			Encoding: e, Cell: err}
 	}
 	return nil
 }
@@ -81,8 +82,8 @@ func (d *Data) fit(e *Encoding) error {
 func (d *Data) learnable() (*Data, error) {
 	switch {
 	case d.Cols == 0:
-		return nil, fmt.Errorf("%s: the target %q is the only column: add at least one input column",
-			d.Source, d.Target)
+		return nil, fmt.Errorf("%s: the target %q is the only column: add at least one input "+
+			"column", d.Source, d.Target)
 	case d.Rows < 2:
 		return nil, fmt.Errorf("%s: %d row of data: at least 2 are needed", d.Source, d.Rows)
 	}
@@ -105,8 +106,8 @@ func (d *Data) learnable() (*Data, error) {
 		high = max(high, of[1])
 	}
 	if low == high {
-		return nil, fmt.Errorf("%s: every value of target %q is %s: nothing to learn; choose another target",
-			d.Source, d.Target, cautious.Number(low))
+		return nil, fmt.Errorf("%s: every value of target %q is %s: nothing to learn; choose "+
+			"another target", d.Source, d.Target, cautious.Number(low))
 	}
 	return d, nil
 }
@@ -142,12 +143,14 @@ func (t *Table) labelled(inputs []string, target string) (*Data, error) {
 
 // view views columns as these inputs, or, with an encoding, as the inputs that the encoding makes.
 func (t *Table) view(e *Encoding, inputs []string, columns []int) *Data {
-	d := &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), Encoding: e, table: t,
-		inputs: columns, limits: t.limits}
+	d := &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs),
+		Encoding: e, table: t, inputs: columns, limits: t.limits}
 	if e != nil {
 		d.Inputs = e.Inputs()
 		d.Cols = len(d.Inputs)
-		d.encoders = lists.To(len(columns), func(k int) encoder { return e.Columns[k].encoder(t, columns[k]) })
+		d.encoders = lists.To(len(columns), func(k int) encoder {
+			return e.Columns[k].encoder(t, columns[k])
+		})
 	}
 	return d
 }
@@ -167,14 +170,15 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 		return d.groupBlocks(b, columns, column)
 	}
 	if column == d.Target || slices.Contains(d.Inputs, column) {
-		return nil, fmt.Errorf("%s: column %q is an input or the target, so rows can't be grouped by it", d.Source,
-			spelling.Clip(column))
+		return nil, fmt.Errorf("%s: column %q is an input or the target, so rows can't be "+
+			"grouped by it", d.Source, spelling.Clip(column))
 	}
 	at, err := d.table.column(column, "to group rows by")
 	if err != nil {
 		return nil, err
 	}
-	if err := d.table.check(use{column: at, categorical: true, fitting: true, naming: true}); err != nil {
+	if err := d.table.check(use{column: at, categorical: true, fitting: true,
+		naming: true}); err != nil {
 		return nil, err
 	}
 	grouped := *d
@@ -223,8 +227,8 @@ func (d *Data) beyond(column, what string, least float64, place *[]int) error {
 		if wrong.Column, wrong.Name = at+1, column; least > 0 {
 			below = "isn't above 0"
 		}
-		wrong.Err = fmt.Errorf("%v %s, but the column %q has %s: correct or remove the row", cells[0], below,
-			spelling.Clip(column), what)
+		wrong.Err = fmt.Errorf("%v %s, but the column %q has %s: correct or remove the row",
+			cells[0], below, spelling.Clip(column), what)
 		return wrong
 	})
 }
@@ -232,11 +236,12 @@ func (d *Data) beyond(column, what string, least float64, place *[]int) error {
 // groupBlocks makes a group of the rows in each block.
 func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error) {
 	if b.auto {
-		return nil, fmt.Errorf("%s: group %q: choose the size first, with Table.Blocks", d.Source, spelling.Clip(group))
+		return nil, fmt.Errorf("%s: group %q: choose the size first, with Table.Blocks", d.Source,
+			spelling.Clip(group))
 	}
 	if slices.Contains(b.columns, d.Target) {
-		return nil, fmt.Errorf("%s: column %q is the target, so rows can't be grouped by it", d.Source,
-			spelling.Clip(d.Target))
+		return nil, fmt.Errorf("%s: column %q is the target, so rows can't be grouped by it",
+			d.Source, spelling.Clip(d.Target))
 	}
 	grouped := *d
 	grouped.group = columns
@@ -289,7 +294,8 @@ type Coding struct {
 // Encode does what [Table.Regression] does, for a table with categorical columns or missing values.
 // It learns the encoding only from the rows that prior returns, which no certificate counts.
 // prior sees the cells of rows, but not yet their encoding.
-func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*Data) ([]int, error)) (*Data, error) {
+func (t *Table) Encode(target string, ignored []string, how Coding,
+	prior func(*Data) ([]int, error)) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
 		return nil, err
@@ -298,8 +304,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 		Columns: lists.Of(d.Inputs, func(name string) Column { return Column{Name: name} })}
 	for _, name := range how.Categorical {
 		if name == target {
-			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers and classes are predicted",
-				t.Source, target)
+			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers and "+
+				"classes are predicted", t.Source, target)
 		}
 		if _, err := t.column(name, "to be categorical"); err != nil {
 			return nil, err
@@ -322,7 +328,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*
 	seen := map[string]bool{}
 	for _, name := range e.Inputs() {
 		if seen[name] {
-			return nil, fmt.Errorf("%s: encoding makes two columns named %q: rename one", t.Source, spelling.Clip(name))
+			return nil, fmt.Errorf("%s: encoding makes two columns named %q: rename one", t.Source,
+				spelling.Clip(name))
 		}
 		seen[name] = true
 	}
@@ -381,7 +388,8 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		found := &columns[k]
 		if found.count == 0 {
 			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
-				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use "+
+				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known "+
+					"about it: remove it, or use "+
 					"more prior rows", spelling.Clip(c.Name), len(rows))}
 		}
 		if c.Categories == nil {
@@ -407,9 +415,10 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		slices.Sort(c.Categories)
 		c.Categories = slices.Compact(c.Categories)
 		if len(c.Categories) > MaxCategories {
-			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name, Err: fmt.Errorf("column %q has %d "+
-				"categories on %d prior rows, more than %d: remove it, or read it as a number if it is one",
-				spelling.Clip(c.Name), len(c.Categories), len(rows), MaxCategories)}
+			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
+				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: "+
+					"remove it, or read it as a number if it is one",
+					spelling.Clip(c.Name), len(c.Categories), len(rows), MaxCategories)}
 		}
 	}
 	return nil
@@ -446,7 +455,9 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 		if n == 0 {
 			continue
 		}
-		texts := lists.Of(slices.Collect(maps.Keys(unseen)), func(v float64) string { return t.text(columns[k], v) })
+		texts := lists.Of(slices.Collect(maps.Keys(unseen)), func(v float64) string {
+			return t.text(columns[k], v)
+		})
 		slices.Sort(texts)
 		found.Add(finding.Unseen, c.Name, n, own, texts)
 	}

@@ -104,11 +104,13 @@ func (l *List) Add(kind Kind, about ...any) { *l = append(*l, New(kind, about...
 
 // Check returns an error if f, for example from a file, has a kind or a size that New never makes.
 func (f Finding) Check() error {
-	if k := string(f.Kind); k == "" || len(k) > 40 || strings.Trim(k, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+	if k := string(f.Kind); k == "" || len(k) > 40 ||
+		strings.Trim(k, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return fmt.Errorf("the kind %.40q: want 1 to 40 of a to z, 0 to 9 and _", k)
 	}
 	if len(f.Subject) > mostParts || len(f.Numbers) > mostParts {
-		return fmt.Errorf("%d subjects and %d numbers, more than %d", len(f.Subject), len(f.Numbers), mostParts)
+		return fmt.Errorf("%d subjects and %d numbers, more than %d", len(f.Subject),
+			len(f.Numbers), mostParts)
 	}
 	return nil
 }

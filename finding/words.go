@@ -132,19 +132,23 @@ type entry struct {
 
 // Parts of several texts.
 const (
-	noRow     = "; if this line is no row of the table, delete it"
-	edge      = "training moved the %s%o%k to the "
-	ofRange   = " end of its range, %v to %v in scaled units"
-	byVFE     = ". So the model predicts with vfe's sparse posterior, at the trained parameters and inducing inputs"
-	missAlike = " of the file have similar errors (autocorrelation %.2f of %d, where independent ones stay within ±%.2f)"
-	inOrder   = missAlike + ". So they depend on their order, but a certificate takes them for independent draws. If rows " +
-		"follow time, it is about other moments of the same period; --split last shows how the model does later"
-	sorted = missAlike + ". The file is sorted by %q. If that column follows time, rows depend on their order, and the " +
-		"certificate is about other moments of the same period; --split last shows how the model does later. If it " +
-		"doesn't, the model misses how %n depends on the column"
-	byTheory = "%d inducing inputs were drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing). They leave the bound " +
-		"at most %.3g nats below the evidence with probability %g, at the starting kernel, if inputs are Gaussian and " +
-		"independent"
+	noRow   = "; if this line is no row of the table, delete it"
+	edge    = "training moved the %s%o%k to the "
+	ofRange = " end of its range, %v to %v in scaled units"
+	byVFE   = ". So the model predicts with vfe's sparse posterior, at the trained parameters " +
+		"and inducing inputs"
+	missAlike = " of the file have similar errors (autocorrelation %.2f of %d, where independent " +
+		"ones stay within ±%.2f)"
+	inOrder = missAlike + ". So they depend on their order, but a certificate takes them for " +
+		"independent draws. If rows follow time, it is about other moments of the same period; " +
+		"--split last shows how the model does later"
+	sorted = missAlike + ". The file is sorted by %q. If that column follows time, rows depend " +
+		"on their order, and the certificate is about other moments of the same period; --split " +
+		"last shows how the model does later. If it doesn't, the model misses how %n depends on " +
+		"the column"
+	byTheory = "%d inducing inputs were drawn by a k-DPP and kept (inducing-init kdpp, " +
+		"fix-inducing). They leave the bound at most %.3g nats below the evidence with " +
+		"probability %g, at the starting kernel, if inputs are Gaussian and independent"
 	byShare = "%d inducing inputs leave %.3g of the prior variance unexplained at the start"
 )
 
@@ -152,159 +156,215 @@ const (
 var words = map[Kind]entry{
 	Text: {Note, "%s"},
 
-	Constant: {Warning, "columns with the same value in every row, which teach the model nothing: %Q"},
-	TooClose: {Warning, "columns whose values differ by too little for numbers of their size, so that they teach " +
+	Constant: {Warning, "columns with the same value in every row, which teach the model " +
+		"nothing: %Q"},
+	TooClose: {Warning, "columns whose values differ by too little for numbers of their size, so " +
+		"that they teach " +
 		"the model nothing; subtract a constant: %Q"},
 	HeaderAgain: {Warning, "%N: the header is repeated here" + noRow},
 	TotalRow:    {Warning, "%n: begins with %q" + noRow},
 	RemarkRow:   {Warning, "%n: has %q in a column of numbers or dates" + noRow},
 	SumsRow:     {Warning, "%n: holds the sums of the rows above it" + noRow},
-	NoHeader: {Warning, "the first line holds only numbers, so krigo reads it as a row and names the columns " +
+	NoHeader: {Warning, "the first line holds only numbers, so krigo reads it as a row and names " +
+		"the columns " +
 		"itself; if the line is a header, use names that aren't numbers"},
-	RowAsHeader: {Warning, "krigo reads the first line as the header, but it looks like a row: %Q; if it is a " +
+	RowAsHeader: {Warning, "krigo reads the first line as the header, but it looks like a row: " +
+		"%Q; if it is a " +
 		"row, write names above it"},
-	SomeZones:     {Warning, "some times name their time zone; krigo reads the other times as UTC, in the columns %Q"},
-	MixedUnits:    {Warning, "numbers of %q have different units, and krigo doesn't convert them: %U"},
-	UnnamedColumn: {Warning, "the first column has no name, so fits leave it out; if it is an input, name it"},
-	OddCategories: {Warning, "krigo reads %q as categories, but the column seems to hold something else: %s"},
-	Centuries:     {Note, "krigo reads years of two digits as 1969 to 2068, in the columns %Q"},
-	Dropped:       {Note, "%d of %d rows equal an earlier row in every cell, and were left out"},
-	Skipped:       {Note, "the first lines of the file were skipped, as in the fit (--skip-rows %d); --skip-rows 0 reads them"},
-	Untargeted: {Warning, "%d of %d rows of %n have no %q, and were left out, so that the promise is about rows " +
+	SomeZones: {Warning, "some times name their time zone; krigo reads the other times as " +
+		"UTC, in the columns %Q"}, MixedUnits: {Warning, "numbers of %q have different units, " +
+		"and krigo doesn't convert them: %U"},
+	UnnamedColumn: {Warning, "the first column has no name, so fits leave it out; if it is an " +
+		"input, name it"}, OddCategories: {Warning, "krigo reads %q as categories, but the " +
+		"column seems to hold something else: %s"},
+	Centuries: {Note, "krigo reads years of two digits as 1969 to 2068, in the columns %Q"},
+	Dropped:   {Note, "%d of %d rows equal an earlier row in every cell, and were left out"},
+	Skipped: {Note, "the first lines of the file were skipped, as in the fit (--skip-rows " +
+		"%d); --skip-rows 0 reads them"},
+	Untargeted: {Warning, "%d of %d rows of %n have no %q, and were left out, so that the " +
+		"promise is about rows " +
 		"that have one; --missing-target refuse makes such rows an error"},
-	Offset: {Warning, "krigo can't see how %q was made. The bound holds only if no row of this table had a part in it, " +
+	Offset: {Warning, "krigo can't see how %q was made. The bound holds only if no row of this " +
+		"table had a part in it, " +
 		"as with a simulator or a model of other rows; out-of-fold predictions are of these rows"},
-	Repeats: {Warning, "%d of %d rows equal an earlier row exactly, the first in row %d; krigo keeps them all, " +
+	Repeats: {Warning, "%d of %d rows equal an earlier row exactly, the first in row %d; krigo " +
+		"keeps them all, " +
 		"unless you say --duplicates drop or --duplicates group"},
-	AlikeGroups: {Warning, "groups whose names differ only by case or spaces count as different groups: %Q"},
-	FewRows:     {Warning, "fewer rows (%d) than inputs (%d)"},
-	SmallScale:  {Warning, "standard deviation below 1e-9, check the unit: %Q"},
-	LargeScale:  {Warning, "standard deviation above 1e9, check the unit: %Q"},
-	FarTarget: {Warning, "the mean of target %q (%v) is more than a million standard deviations (%v) from 0: " +
+	AlikeGroups: {Warning, "groups whose names differ only by case or spaces count as different " +
+		"groups: %Q"}, FewRows: {Warning, "fewer rows (%d) than inputs (%d)"},
+	SmallScale: {Warning, "standard deviation below 1e-9, check the unit: %Q"},
+	LargeScale: {Warning, "standard deviation above 1e9, check the unit: %Q"},
+	FarTarget: {Warning, "the mean of target %q (%v) is more than a million standard deviations " +
+		"(%v) from 0: " +
 		"subtract a constant to keep digits"},
-	TargetScale: {Warning, "target %q has the standard deviation %v, so variances of its predictions are outside " +
+	TargetScale: {Warning, "target %q has the standard deviation %v, so variances of its " +
+		"predictions are outside " +
 		"the range of float64: use their standard deviations, or another unit"},
-	BlankRows: {Warning, "%d rows are blank, the first in %n; if they are no rows of the table, delete them"},
-	TotalRows: {Warning, "%d rows have %q in column %q, the first in %n; if they are totals, delete them"},
-	BelowLimit: {Warning, "%d cells of %q, first in %n, are below a limit of detection; krigo reads them as half " +
+	BlankRows: {Warning, "%d rows are blank, the first in %n; if they are no rows of the table, " +
+		"delete them"}, TotalRows: {Warning, "%d rows have %q in column %q, the first in %n; if " +
+		"they are totals, delete them"},
+	BelowLimit: {Warning, "%d cells of %q, first in %n, are below a limit of detection; krigo " +
+		"reads them as half " +
 		"of the limit"},
-	Sentinel: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in %n); if these " +
+	Sentinel: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in " +
+		"%n); if these " +
 		"cells stand for a missing value, %s"},
-	Codes: {Warning, "%d numbers of %q begin with 0, the first in %n, so they seem to be codes of %d digits, " +
+	Codes: {Warning, "%d numbers of %q begin with 0, the first in %n, so they seem to be codes " +
+		"of %d digits, " +
 		"such as zip codes; say %s"},
 	DatesAsNumbers: {Warning, "the %d numbers of %q are %s, from %n on; say %s"},
-	NumbersOfRows:  {Warning, "the %d whole numbers of %q are all different, from %n on; if they name rows, say %s"},
-	Spellings: {Warning, "%d rows of %q, the first in %n, have a category that differs from another only by case " +
-		"or spaces; spell each category in one way: %Q"},
-	Ordered: {Note, "the %d texts of %q, from %n on, have an order that --categorical doesn't use; to use it, " +
+	NumbersOfRows: {Warning, "the %d whole numbers of %q are all different, from %n on; if they " +
+		"name rows, say %s"}, Spellings: {Warning, "%d rows of %q, the first in %n, have a " +
+		"category that differs from another only by case or spaces; spell each category in one " +
+		"way: %Q"},
+	Ordered: {Note, "the %d texts of %q, from %n on, have an order that --categorical doesn't " +
+		"use; to use it, " +
 		"replace them by the numbers from 1 up, in this order: %Q"},
-	Leak: {Warning, "%q orders the rows as target %q does (rank correlation %.4f in %d rows, from %n on); if it " +
+	Leak: {Warning, "%q orders the rows as target %q does (rank correlation %.4f in %d rows, " +
+		"from %n on); if it " +
 		"isn't known before the target is, say %s"},
-	TwoValues: {Note, "target %q has two values: in %d of %d rows, the first in %n, it is %v, else %v; " +
+	TwoValues: {Note, "target %q has two values: in %d of %d rows, the first in %n, it is %v, " +
+		"else %v; " +
 		"predictions are means of the two, and intervals say little"},
-	Counts: {Note, "target %q looks like counts: in %d of %d rows, the first in %n, it is at most 5; large " +
+	Counts: {Note, "target %q looks like counts: in %d of %d rows, the first in %n, it is at " +
+		"most 5; large " +
 		"counts vary more, but the model has the same noise for all"},
-	Skewed: {Note, "target %q is positive and skewed: in %d of %d rows, the first in %n, it is above three times " +
+	Skewed: {Note, "target %q is positive and skewed: in %d of %d rows, the first in %n, it is " +
+		"above three times " +
 		"its median, %v"},
-	Capped: {Note, "target %q: %d of %d rows, the first in %n, have exactly %v, its %s value; if values beyond " +
+	Capped: {Note, "target %q: %d of %d rows, the first in %n, have exactly %v, its %s value; if " +
+		"values beyond " +
 		"it were cut off, predictions are about the cut values"},
-	Unseen:         {Warning, "%n: %d of %d rows have a category that no prior row has; krigo treats it as \"other\": %Q"},
+	Unseen: {Warning, "%n: %d of %d rows have a category that no prior row has; krigo " +
+		"treats it as \"other\": %Q"},
 	UngroupedTests: {Warning, "test figures count rows, not groups: %s"},
-	SeenTests: {Warning, "%d of the %d test rows of %n equal rows that the model was made from, so they say " +
+	SeenTests: {Warning, "%d of the %d test rows of %n equal rows that the model was made from, " +
+		"so they say " +
 		"little about further rows"},
-	NearBlocks: {Warning, "blocks of %v along %n are short: under the kernel, rows a block apart have the " +
-		"correlation %.2f, so neighbouring blocks predict one another. The promise is about blocks as near to " +
-		"known rows as these blocks. For rows in larger gaps, choose blocks as large as the gaps"},
+	NearBlocks: {Warning, "blocks of %v along %n are short: under the kernel, rows a block apart " +
+		"have the " +
+		"correlation %.2f, so neighbouring blocks predict one another. The promise is about " +
+		"blocks as near to known rows as these blocks. For rows in larger gaps, choose blocks as " +
+		"large as the gaps"},
 
-	Estimated: {Note, "trained by conjugate gradients (cg): the α-ELBO and its gradient are estimates, from %d " +
-		"random probes for each of two determinants, and no bound"},
-	SomeTerms: {Note, "the objective has one term for each of %d of %d training rows, drawn at random; each term " +
+	Estimated: {Note, "trained by conjugate gradients (cg): the α-ELBO and its gradient are " +
+		"estimates, from %d random probes for each of two determinants, and no bound"},
+	SomeTerms: {Note, "the objective has one term for each of %d of %d training rows, drawn at " +
+		"random; each term " +
 		"is given neighbours among all rows"},
-	WeightsByCG:  {Note, "conjugate gradients (cg) solve for the posterior's weights"},
-	EvidenceByCG: {Note, "conjugate gradients (cg) estimate the evidence and its gradient, from %d random probes"},
-	ByNearest: {Note, "predictions are those of the exact GP on each row's %d nearest training rows, not on all " +
-		"%d"},
-	ByInducing: {Note, "predictions see the %d training rows through %d inducing inputs: each row's nearest rows predict " +
+	WeightsByCG: {Note, "conjugate gradients (cg) solve for the posterior's weights"},
+	EvidenceByCG: {Note, "conjugate gradients (cg) estimate the evidence and its gradient, from " +
+		"%d random probes"}, ByNearest: {Note, "predictions are those of the exact GP on each " +
+		"row's %d nearest training rows, not on all %d"},
+	ByInducing: {Note, "predictions see the %d training rows through %d inducing inputs: each " +
+		"row's nearest rows predict " +
 		"left-out rows no better, or can't be used"},
-	NoiseVaries: {Note, "the noise depends on the inputs: its standard deviation is %.2g times as large in the " +
+	NoiseVaries: {Note, "the noise depends on the inputs: its standard deviation is %.2g times " +
+		"as large in the " +
 		"noisiest training row as in the quietest"},
-	NoiseConstant: {Note, "held-out density doesn't speak for a noise that depends on the inputs, so it is constant"},
-	LongFactors: {Note, "each step factors a matrix of %d rows, which takes some %.0f minutes of one core at 50 GFLOPS; " +
+	NoiseConstant: {Note, "held-out density doesn't speak for a noise that depends on the " +
+		"inputs, so it is constant"},
+	LongFactors: {Note, "each step factors a matrix of %d rows, which takes some %.0f minutes of " +
+		"one core at 50 GFLOPS; " +
 		"--solver cg and the objective nearest are quicker"},
-	InducingByRate: {Note, "%d inducing inputs: theory asks for N^%g = %.4g of them, up to unknown constants, " +
+	InducingByRate: {Note, "%d inducing inputs: theory asks for N^%g = %.4g of them, up to " +
+		"unknown constants, " +
 		"and krigo takes at most %d"},
 	InducingByTheory: {Note, byTheory},
-	InducingTheoryCap: {Warning, byTheory + ". For %d nat, more inducing inputs would be needed than the %d that " +
+	InducingTheoryCap: {Warning, byTheory + ". For %d nat, more inducing inputs would be needed " +
+		"than the %d that " +
 		"krigo takes at most"},
-	InducingByShare:  {Note, byShare},
-	InducingShareCap: {Warning, byShare + ", more than the %g aimed at, since krigo takes no more of them"},
-	InducingGreedy: {Note, "%d inducing inputs, chosen by conditional variance, leave %.3g of the prior variance " +
-		"unexplained at the start"},
-	InducingSample: {Note, "the inducing inputs start from a choice among %d of %d training rows, drawn at random"},
-	NoCertificate:  {Warning, "no certificate: %s"},
-	TargetTransform: {Note, "the model sees the target through the transform %s, which has %.2f nats more " +
-		"evidence a prior row and predicts left-out prior rows about as well or better; predictions, ε and " +
-		"intervals are in the target's own units (--target-transform none turns it off)"},
+	InducingByShare: {Note, byShare},
+	InducingShareCap: {Warning, byShare + ", more than the %g aimed at, since krigo takes no " +
+		"more of them"}, InducingGreedy: {Note, "%d inducing inputs, chosen by conditional " +
+		"variance, leave %.3g of the prior variance unexplained at the start"},
+	InducingSample: {Note, "the inducing inputs start from a choice among %d of %d training " +
+		"rows, drawn at random"}, NoCertificate: {Warning, "no certificate: %s"},
+	TargetTransform: {Note, "the model sees the target through the transform %s, which has %.2f " +
+		"nats more " +
+		"evidence a prior row and predicts left-out prior rows about as well or better; " +
+		"predictions, ε and intervals are in the target's own units (--target-transform none " +
+		"turns it off)"},
 
-	Classes: {Note, "%s has the classes %s and %s: krigo predicts the probability of %s (--noise probit), and the " +
-		"certificate counts wrong labels"},
-	StudentChosen: {Note, "Student's t noise, for gross errors in the target, gives left-out prior rows %.2f nats " +
-		"more a row than Gaussian noise, and predicts them about as well or better (--noise constant turns it off)"},
-	GrossErrors: {Note, "Student's t noise takes %d of %d training rows for gross errors: their noise variance is more " +
+	Classes: {Note, "%s has the classes %s and %s: krigo predicts the probability of %s (--noise " +
+		"probit), and the certificate counts wrong labels"},
+	StudentChosen: {Note, "Student's t noise, for gross errors in the target, gives left-out " +
+		"prior rows %.2f nats " +
+		"more a row than Gaussian noise, and predicts them about as well or better (--noise " +
+		"constant turns it off)"},
+	GrossErrors: {Note, "Student's t noise takes %d of %d training rows for gross errors: their " +
+		"noise variance is more " +
 		"than ten times the scale of the noise"},
-	Limits: {Note, "%d targets are known to be below a limit and %d above, of %d training rows. Errors of left-out " +
+	Limits: {Note, "%d targets are known to be below a limit and %d above, of %d training rows. " +
+		"Errors of left-out " +
 		"rows aren't reported"},
-	NoiseUnsettled: {Warning, "after %d rounds of training, the noise of a row still changes by a factor of %.3g"},
+	NoiseUnsettled: {Warning, "after %d rounds of training, the noise of a row still changes by " +
+		"a factor of %.3g"},
 
-	AlphaByCV: {Note, "α = %g was chosen by cross-validation in %d parts (root mean squared error %.4g, scaled) " +
-		"among %G"},
-	BudgetSpent:   {Warning, "the budget of %t allowed %d of %d kernels; %n and later kernels weren't tried"},
-	StartOutside:  {Note, "start %d of %n lies outside the objective's domain: %s"},
+	AlphaByCV: {Note, "α = %g was chosen by cross-validation in %d parts (root mean squared " +
+		"error %.4g, scaled) among %G"},
+	BudgetSpent: {Warning, "the budget of %t allowed %d of %d kernels; %n and later kernels " +
+		"weren't tried"}, StartOutside: {Note, "start %d of %n lies outside the objective's " +
+		"domain: %s"},
 	KernelByValue: {Note, "the kernel %n had the lowest objective of the kernels tried: %N"},
-	KernelByRace: {Note, "%d kernels raced: each was trained for a few steps, and then the best, or the two best if " +
+	KernelByRace: {Note, "%d kernels raced: each was trained for a few steps, and then the best, " +
+		"or the two best if " +
 		"they were nearly alike, to the end; the kernel %n predicted left-out prior rows best: %N"},
-	KernelByEvidence: {Note, "the kernel %n has the most evidence (hyperparameters integrated out) of the " +
+	KernelByEvidence: {Note, "the kernel %n has the most evidence (hyperparameters integrated " +
+		"out) of the " +
 		"kernels tried: %N"},
-	ShortenedSteps: {Note, "%d of %d training steps left the objective's domain and were shortened (the last: %s)"},
-	MeanOfBatches:  {Note, "objective_value is the mean over the last epoch's batches, an estimate"},
-	LengthscaleLow: {Warning, edge + "lower" + ofRange + ": the function may change faster than the range allows"},
-	LengthscaleHigh: {Warning, edge + "upper" + ofRange + ": along these inputs the function is nearly a " +
-		"straight line, or hardly changes"},
+	ShortenedSteps: {Note, "%d of %d training steps left the objective's domain and were " +
+		"shortened (the last: %s)"}, MeanOfBatches: {Note, "objective_value is the mean over the " +
+		"last epoch's batches, an estimate"},
+	LengthscaleLow: {Warning, edge + "lower" + ofRange + ": the function may change faster than " +
+		"the range allows"}, LengthscaleHigh: {Warning, edge + "upper" + ofRange +
+		": along these inputs the function is nearly a straight line, or hardly changes"},
 	ParameterLow:  {Warning, edge + "lower" + ofRange},
 	ParameterHigh: {Warning, edge + "upper" + ofRange},
 	AlphaAtEdge:   {Note, "training moved α to %g, an end of its range"},
 	OutsideGrid:   {Note, "the %s%o%k was outside the grid, and krigo moved it to the grid's end"},
 	Digits:        {Note, "of grids with 0 to %d digits, the grid with %d gave the lowest bound"},
-	TiedDigits: {Note, "of grids with 0 to %d digits, the grid with %d gave the lowest bound, with %d different " +
+	TiedDigits: {Note, "of grids with 0 to %d digits, the grid with %d gave the lowest bound, " +
+		"with %d different " +
 		"lengthscales"},
-	Temper:       {Note, "the temper %g gave the lowest bound of %G"},
-	PriorThenOwn: {Note, "%n trained the prior on %d rows, and %n trained the posterior on the %d certified rows"},
-	FreeForm: {Note, "the posterior is free-form: its bound is %b, and the bound of the objective's own " +
-		"posterior %b"},
-	FreeFormWorse: {Note, "the free-form posterior's bound, %b, is no lower than the bound of the objective's " +
+	Temper: {Note, "the temper %g gave the lowest bound of %G"},
+	PriorThenOwn: {Note, "%n trained the prior on %d rows, and %n trained the posterior on the " +
+		"%d certified rows"}, FreeForm: {Note, "the posterior is free-form: its bound is %b, and " +
+		"the bound of the objective's own posterior %b"},
+	FreeFormWorse: {Note, "the free-form posterior's bound, %b, is no lower than the bound of " +
+		"the objective's " +
 		"own posterior, which krigo keeps"},
 
-	Jitter: {Note, "krigo added %.1e to the diagonal of the inducing inputs' covariance matrix, so that it can " +
-		"be factored"},
-	CGVariances: {Note, "variances are those given each row's %d nearest training rows, which are never too " +
-		"small: at %d %s rows they were %.4g times the exact variances on average, and at most %.4g times (noise " +
-		"included); predict with --exact-variance solves for each row"},
+	Jitter: {Note, "krigo added %.1e to the diagonal of the inducing inputs' covariance matrix, " +
+		"so that it can be factored"},
+	CGVariances: {Note, "variances are those given each row's %d nearest training rows, which " +
+		"are never too " +
+		"small: at %d %s rows they were %.4g times the exact variances on average, and at most " +
+		"%.4g times (noise included); predict with --exact-variance solves for each row"},
 	VFEForRows: {Note, "%d rows are more than the posterior of α = %g can take (%d)" + byVFE},
 	VFEByCG:    {Note, "conjugate gradients don't compute the posterior of α = %g" + byVFE},
-	TermLoss: {Warning, "the loss doesn't say how far targets lie from the function, so variances and the " +
+	TermLoss: {Warning, "the loss doesn't say how far targets lie from the function, so " +
+		"variances and the " +
 		"intervals made from them mean nothing; conformal intervals of one width hold (term loss)"},
-	TermSquared: {Warning, "squared errors say nothing about the variances' common scale, so intervals made from " +
+	TermSquared: {Warning, "squared errors say nothing about the variances' common scale, so " +
+		"intervals made from " +
 		"variances may be far too narrow or too wide; conformal intervals hold (term squared)"},
-	RowsInOrder:    {Warning, "neighbouring rows" + inOrder + ". Rows that come in groups need --group"},
-	GroupsInOrder:  {Warning, "neighbouring groups" + inOrder},
+	RowsInOrder: {Warning, "neighbouring rows" + inOrder + ". Rows that come in groups need " +
+		"--group"}, GroupsInOrder: {Warning, "neighbouring groups" + inOrder},
 	RowsSortedBy:   {Warning, "neighbouring rows" + sorted},
 	GroupsSortedBy: {Warning, "neighbouring groups" + sorted},
-	Replaces: {Warning, "this model replaces a certified model of the same data; if you keep the better of " +
+	Replaces: {Warning, "this model replaces a certified model of the same data; if you keep the " +
+		"better of " +
 		"several fits, neither certificate covers that choice"},
-	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was made from, in an " +
-		"input, or are farther from the training rows than nearly all others; no guarantee is about them"},
-	VarianceLost: {Warning, "the variances of %d of %d rows are outside the range of float64, so they are 0, the " +
-		"largest number, or have lost digits; use latent_sd and predictive_sd, or another unit of the target"},
-	BandUnchecked: {Warning, "intervals band: the promise comes from the model file, and predict doesn't check " +
+	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +
+		"made from, in an " +
+		"input, or are farther from the training rows than nearly all others; no guarantee is " +
+		"about them"},
+	VarianceLost: {Warning, "the variances of %d of %d rows are outside the range of float64, so " +
+		"they are 0, the " +
+		"largest number, or have lost digits; use latent_sd and predictive_sd, or another unit " +
+		"of the target"},
+	BandUnchecked: {Warning, "intervals band: the promise comes from the model file, and predict " +
+		"doesn't check " +
 		"it; certify computes it anew from the model's own data"},
 }

@@ -70,11 +70,12 @@ type Stalled struct {
 
 func (e *Stalled) Error() string {
 	if e.Residual != e.Residual {
-		return fmt.Sprintf("conjugate gradients came to numbers that overflow, in %d iterations: scale the data, whose "+
-			"numbers are too large or too far apart, or raise the noise variance", e.Iterations)
+		return fmt.Sprintf("conjugate gradients came to numbers that overflow, in %d iterations: "+
+			"scale the data, whose numbers are too large or too far apart, or raise the noise "+
+			"variance", e.Iterations)
 	}
-	return fmt.Sprintf("conjugate gradients reached a relative residual of %.2g, not %.2g, in %d iterations (%s): raise "+
-		"the noise variance, the preconditioner's rank or the tolerance",
+	return fmt.Sprintf("conjugate gradients reached a relative residual of %.2g, not %.2g, in %d "+
+		"iterations (%s): raise the noise variance, the preconditioner's rank or the tolerance",
 		e.Residual, e.Tolerance, e.Iterations, e.Reason)
 }
 
@@ -91,8 +92,9 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 	s.Tolerance, s.MaxIterations = cmp.Or(s.Tolerance, 1e-6), cmp.Or(s.MaxIterations, 2000)
 	n := b.Rows
 	t := b.Cols
-	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t), target: make([]float64, t),
-		norm: make([]float64, t), r: matrix.New(n, t), z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
+	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t),
+		target: make([]float64, t), norm: make([]float64, t), r: matrix.New(n, t),
+		z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
 	columnSums(n, u.norms, func(i int, sum []float64) { addSquares(sum, b.Row(i)) })
 	for j, v := range u.norms {
 		u.norms[j] = math.Sqrt(v)
@@ -119,7 +121,8 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 			reason = "rounding: more would gain nothing"
 		}
 		if reason != "" {
-			return u.solution(), &Stalled{Residual: now, Tolerance: s.Tolerance, Iterations: u.iterations, Reason: reason}
+			return u.solution(), &Stalled{Residual: now, Tolerance: s.Tolerance,
+				Iterations: u.iterations, Reason: reason}
 		}
 		before = now
 		if err := u.run(); err != nil {
@@ -144,7 +147,8 @@ type cycle struct {
 }
 
 func (u *cycle) solution() *Solution {
-	return &Solution{Iterations: u.iterations, Residual: u.worst(), Residuals: u.r, Lanczos: u.lanczos}
+	return &Solution{Iterations: u.iterations, Residual: u.worst(), Residuals: u.r,
+		Lanczos: u.lanczos}
 }
 
 // worst returns the largest relative residual. A right-hand side of zeros has no relative residual.
@@ -218,7 +222,8 @@ func (u *cycle) run() error {
 		}
 		times(u.p, u.q)
 		u.iterations++
-		columnSums(n, curve, func(i int, sum []float64) { addProducts(sum, u.p.Row(i), u.q.Row(i)) })
+		columnSums(n, curve,
+			func(i int, sum []float64) { addProducts(sum, u.p.Row(i), u.q.Row(i)) })
 		for j := range alpha {
 			if active[j] && !(rho[j] > 0 && curve[j] > 0) {
 				u.indefinite = true // because of rounding, or because A is
@@ -318,7 +323,9 @@ func (u *cycle) record(active []bool, rho, alpha, beta []float64) {
 		}
 		l.inverse = 1 / alpha[j]
 		l.Diagonal = append(l.Diagonal, diagonal)
-		l.Basis = append(l.Basis, lists.To(u.z.Rows, func(i int) float64 { return scale * u.z.At(i, j) }))
+		l.Basis = append(l.Basis, lists.To(u.z.Rows, func(i int) float64 {
+			return scale * u.z.At(i, j)
+		}))
 	}
 }
 

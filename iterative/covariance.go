@@ -118,7 +118,8 @@ func (c Covariance) Rough(r ranks.Ranks, fail func(error)) func(v, out matrix.De
 	if c.Noises != nil {
 		least = slices.Min(c.Noises)
 	}
-	if !kernel.HasSingle(c.Kernel) || least < roughNoise*slices.Max(diag)*math.Sqrt(float64(len(diag))) {
+	if !kernel.HasSingle(c.Kernel) ||
+		least < roughNoise*slices.Max(diag)*math.Sqrt(float64(len(diag))) {
 		return nil
 	}
 	return c.shared(kernel.Bound.TimesSingle, r, fail)
@@ -182,7 +183,9 @@ func lowRank(f matrix.Dense, c Covariance) (*Preconditioner, error) {
 	}
 	p.f, p.cholB = f, matrix.New(f.Cols, f.Cols)
 	if c.Noises != nil {
-		linalg.SyrkScaled(f, lists.Of(c.Noises, func(v float64) float64 { return 1 / v }), 0, p.cholB)
+		linalg.SyrkScaled(f, lists.Of(c.Noises, func(v float64) float64 {
+			return 1 / v
+		}), 0, p.cholB)
 	} else {
 		linalg.SyrkLower(true, 1/c.Noise, f, 0, p.cholB)
 	}

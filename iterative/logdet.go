@@ -32,7 +32,8 @@ func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 	m := float64(len(probes))
 	each := make([]float64, len(probes))
 	factors := make([]matrix.Dense, len(probes))
-	linalg.Parallel(len(probes), func(i int) { each[i], factors[i] = probes[i].quadrature(adjoint) })
+	linalg.Parallel(len(probes),
+		func(i int) { each[i], factors[i] = probes[i].quadrature(adjoint) })
 	var q Quadrature
 	mean := linalg.Sum(each) / m
 	for _, v := range each {

@@ -117,7 +117,8 @@ type additiveColumns struct {
 }
 
 func (s *Additive) against(theta []float64, b matrix.Dense) columns {
-	c := &additiveColumns{Additive: s, x: linalg.Borrow(s.dim, b.Rows), g: linalg.Borrow(s.dim, b.Rows)}
+	c := &additiveColumns{Additive: s, x: linalg.Borrow(s.dim, b.Rows),
+		g: linalg.Borrow(s.dim, b.Rows)}
 	c.effects, c.main, c.pairs = s.unpack(theta)
 	for t, e := range c.effects {
 		x := c.x.Row(t)
@@ -135,13 +136,15 @@ func (c *additiveColumns) release() { linalg.Return(c.x, c.g) }
 // is v.
 func (c *additiveColumns) at(t, j0, j1 int, v float64) (x, g []float64, of radial.Effect) {
 	e := c.effects[t]
-	return c.x.Row(t)[j0:j1], c.g.Row(t)[j0:j1], radial.Effect{At: v * e.scale(), Hidden: e.root(v) / e.v,
-		Over: 1 / e.v, Main: c.main, Pairs: c.pairs}
+	return c.x.Row(t)[j0:j1], c.g.Row(t)[j0:j1],
+		radial.Effect{At: v * e.scale(), Hidden: e.root(v) / e.v, Over: 1 / e.v, Main: c.main,
+			Pairs: c.pairs}
 }
 
 // sums writes e₁ and Σ k_i² for a point and the columns [j0, j1).
 // Row t of parts, or the last row, becomes the squared exponential of input t.
-func (c *additiveColumns) sums(point []float64, j0, j1 int, parts matrix.Dense, total, squares []float64) {
+func (c *additiveColumns) sums(point []float64, j0, j1 int, parts matrix.Dense, total,
+	squares []float64) {
 	clear(total)
 	clear(squares)
 	for t, v := range point {
@@ -164,7 +167,8 @@ func (c *additiveColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 }
 
 // pull implements Additive's Pull. The adjoint of k_t is K̄ (m/d + 2p/(d(d−1)) (e₁ − k_t)).
-func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
+	dA matrix.Dense) {
 	lengths := 1
 	if c.ard {
 		lengths = c.dim
@@ -193,7 +197,8 @@ func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 			// ∂h/∂ln λ = h (λs³/c² + λs² (x² + x'²)/2)
 			near := e.lambda * e.s * e.s
 			first := near*(e.s/(e.c*e.c)+v*v/2) - e.dv
-			of.Pull(x, g, parts.Row(t), rowBar, total, of.Hidden*first, of.Hidden*near*e.lambda, e.dv, &lanes[t])
+			of.Pull(x, g, parts.Row(t), rowBar, total, of.Hidden*first, of.Hidden*near*e.lambda,
+				e.dv, &lanes[t])
 			if !dA.IsZero() {
 				slope, root := of.Move(x, g, parts.Row(t), rowBar, total)
 				dA.Row(i)[t] += root*of.Hidden*v*e.s - 2*e.scale()*slope

@@ -24,7 +24,8 @@ type Boxed struct {
 func (at Bound) Boxes(x matrix.Dense, order []int32, size int) (boxed Boxed, ok bool) {
 	ordered := matrix.Large(x.Rows, x.Cols).Until(x.Context())
 	n := (x.Rows + size - 1) / size
-	b := boxes{x: x, ordered: ordered, least: matrix.New(n, x.Cols), greatest: matrix.New(n, x.Cols)}
+	b := boxes{x: x, ordered: ordered, least: matrix.New(n, x.Cols),
+		greatest: matrix.New(n, x.Cols)}
 	for i, row := range order {
 		copy(ordered.Row(i), x.Row(int(row)))
 		least := b.least.Row(i / size)

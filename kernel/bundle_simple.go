@@ -9,7 +9,8 @@ import (
 
 // fillPairs fills dst with σ² times of(x_i, x_j) for every pair of points j ≤ i, all sets side by
 // side.
-func fillPairs(theta []float64, x, dst linalg.Bundle, of func(a, b []float64, dst *[linalg.Abreast]float64)) {
+func fillPairs(theta []float64, x, dst linalg.Bundle,
+	of func(a, b []float64, dst *[linalg.Abreast]float64)) {
 	v := math.Exp(theta[0])
 	for i := range x.Rows {
 		for j := range i + 1 {
@@ -49,7 +50,10 @@ func products(a, b []float64, dst *[linalg.Abreast]float64) {
 	}
 }
 
-func (Linear) fillBundle(theta []float64, x, dst linalg.Bundle) { fillPairs(theta, x, dst, products) }
+func (Linear) fillBundle(theta []float64, x, dst linalg.Bundle) {
+	fillPairs(theta, x,
+		dst, products)
+}
 
 func (Linear) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
 	pullPairs(theta, x, bar, dTheta, products)

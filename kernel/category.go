@@ -47,7 +47,8 @@ func categorical(name string) func(inputs []Input, order []string) (*Categorical
 			at := slices.Index(order, in.Category)
 			listed := len(order) > 0
 			if listed && at < 0 {
-				return nil, fmt.Errorf("kernel %s: column %.200q also has the category %.200q", name, in.Column, in.Category)
+				return nil, fmt.Errorf("kernel %s: column %.200q also has the category %.200q",
+					name, in.Column, in.Category)
 			}
 			var err error
 			if value[i] = float64(at); !listed {
@@ -56,11 +57,13 @@ func categorical(name string) func(inputs []Input, order []string) (*Categorical
 			numbers = numbers && err == nil
 		}
 		if len(order) > 0 && (name != "ordinal" || len(order) != last) {
-			return nil, fmt.Errorf("kernel %s: column %.200q has %d categories on prior rows, and %d are listed", name,
-				inputs[0].Column, last, len(order))
+			return nil, fmt.Errorf("kernel %s: column %.200q has %d categories on prior rows, "+
+				"and %d are listed", name, inputs[0].Column, last, len(order))
 		}
 		if name == "ordinal" && numbers { // other texts keep their order
-			slices.SortStableFunc(c.order, func(i, j int) int { return cmp.Compare(value[i], value[j]) })
+			slices.SortStableFunc(c.order, func(i, j int) int {
+				return cmp.Compare(value[i], value[j])
+			})
 		}
 		return c, nil
 	}
@@ -94,7 +97,8 @@ func weight(theta []float64, i int) (w [2]float64) {
 
 // pairs calls f with the correlation of each two categories, counted in order, i > j, and the
 // correlation's derivatives by θ times g, which f returns.
-func (c *Categorical) pairs(theta []float64, f func(i, j int, r float64) (g float64), dTheta []float64) {
+func (c *Categorical) pairs(theta []float64, f func(i, j int, r float64) (g float64),
+	dTheta []float64) {
 	for i, at := range c.order {
 		var d float64
 		for j := i - 1; j >= 0; j-- {
@@ -127,7 +131,8 @@ func (c *Categorical) pairs(theta []float64, f func(i, j int, r float64) (g floa
 
 // correlations returns R, and adds the pull-back of its adjoint to dTheta unless bar is the zero
 // matrix.
-func (c *Categorical) correlations(theta []float64, bar matrix.Dense, dTheta []float64) matrix.Dense {
+func (c *Categorical) correlations(theta []float64, bar matrix.Dense,
+	dTheta []float64) matrix.Dense {
 	m := len(c.order) + 1
 	r := matrix.New(m, m)
 	of := func(i, j int) float64 {
@@ -172,7 +177,8 @@ type categoricalColumns struct {
 }
 
 func (c *Categorical) against(theta []float64, b matrix.Dense) columns {
-	p := categoricalColumns{c, theta, c.correlations(theta, matrix.Dense{}, nil), b, linalg.Borrow(b.Rows, b.Cols)}
+	p := categoricalColumns{c, theta, c.correlations(theta, matrix.Dense{}, nil), b,
+		linalg.Borrow(b.Rows, b.Cols)}
 	linalg.Gemm(false, false, math.Exp(theta[len(theta)-1]), b, p.r, 0, p.s)
 	return p
 }
@@ -183,7 +189,8 @@ func (p categoricalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	linalg.Gemm(false, true, 1, a, p.s.RowRange(j0, j1), 0, k)
 }
 
-func (p categoricalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (p categoricalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
+	dA matrix.Dense) {
 	if !dA.IsZero() {
 		linalg.Gemm(false, false, 1, bar, p.s.RowRange(j0, j1), 1, dA)
 	}
@@ -234,6 +241,7 @@ func (c *Categorical) draw(theta []float64, dim, count int, rng *rand.Rand) (fea
 		return nil, err
 	}
 	values := matrix.New(count, dim)
-	linalg.Gemm(false, true, math.Exp(theta[len(theta)-1]/2), normals(count, dim, rng), low, 0, values)
+	linalg.Gemm(false, true, math.Exp(theta[len(theta)-1]/2), normals(count, dim, rng),
+		low, 0, values)
 	return func(x, phi matrix.Dense) { linalg.Gemm(false, true, 1, x, values, 0, phi) }, nil
 }

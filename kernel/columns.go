@@ -48,7 +48,8 @@ func unknownColumn(name string, known []string) error {
 	if n := len(known) - most; n > 0 {
 		list += fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Errorf("%.200q is no input%s; the inputs are %s", name, spelling.DidYouMean(name, known), list)
+	return fmt.Errorf("%.200q is no input%s; the inputs are %s", name,
+		spelling.DidYouMean(name, known), list)
 }
 
 // see returns the places of the inputs of some columns, and these inputs.
@@ -150,7 +151,10 @@ func (o on) Diag(theta []float64, a matrix.Dense, k []float64) {
 
 func (o on) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
 	seen := o.gather(a)
-	o.pull(to.Inputs, func(dA matrix.Dense) { o.Kernel.PullDiag(theta, seen, bar, Gradient{to.Theta, dA}) })
+	o.pull(to.Inputs, func(dA matrix.Dense) {
+		o.Kernel.PullDiag(theta, seen, bar,
+			Gradient{to.Theta, dA})
+	})
 	linalg.Return(seen)
 }
 
@@ -176,7 +180,8 @@ func (c onColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	linalg.Return(seen)
 }
 
-func (c onColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (c onColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
+	dA matrix.Dense) {
 	seen := c.gather(a)
 	c.on.pull(dA, func(dA matrix.Dense) { c.columns.pull(seen, j0, j1, bar, dTheta, dA) })
 	linalg.Return(seen)

@@ -38,7 +38,10 @@ func (c composite) Spec(theta []float64) Spec {
 	if c.product {
 		s.Name = "product"
 	}
-	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) { s.Parts = append(s.Parts, k.Spec(th)) })
+	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
+		s.Parts = append(s.Parts,
+			k.Spec(th))
+	})
 	return s
 }
 
@@ -104,7 +107,8 @@ func (c compositeColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 }
 
 // pull gives each part of a product the adjoint times the values of the other parts.
-func (c compositeColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (c compositeColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
+	dA matrix.Dense) {
 	values := make([]matrix.Dense, len(c.columns))
 	var partBar matrix.Dense
 	if c.product {

@@ -104,7 +104,8 @@ func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, to Gr
 	for i, v := range scaled {
 		linalg.Scale(-2*v, u.Row(i))
 	}
-	At(c.Kernel, c.Theta).Pull(a, c.Support, Adjoint{K: u, Gradient: Gradient{Theta: ignored, Inputs: dA}})
+	At(c.Kernel, c.Theta).Pull(a, c.Support,
+		Adjoint{K: u, Gradient: Gradient{Theta: ignored, Inputs: dA}})
 }
 
 // conditionalColumns is the kernel at fixed points b.
@@ -116,9 +117,11 @@ type conditionalColumns struct {
 
 func (c *Conditional) against(_ []float64, b matrix.Dense) columns {
 	s := c.Support.Rows
-	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b), support: columnsOf(c.Kernel, c.Theta,
-		c.Support), u: linalg.Borrow(b.Rows, s).Until(b.Context()), w: c.second(b.Rows).Until(b.Context()),
-		g: linalg.Borrow(b.Rows, s).Until(b.Context())}
+	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b),
+		support: columnsOf(c.Kernel, c.Theta, c.Support),
+		u:       linalg.Borrow(b.Rows, s).Until(b.Context()),
+		w:       c.second(b.Rows).Until(b.Context()),
+		g:       linalg.Borrow(b.Rows, s).Until(b.Context())}
 	At(c.Kernel, c.Theta).Fill(b, c.Support, p.u)
 	c.whiten(p.u, p.w)
 	p.g.CopyFrom(p.u)
@@ -155,7 +158,8 @@ func (p *conditionalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 }
 
 // pull goes through k(a,b), and through k(a,S), whose adjoint is −τ bar g(b).
-func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, _ []float64, dA matrix.Dense) {
+func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, _ []float64,
+	dA matrix.Dense) {
 	if dA.IsZero() {
 		return
 	}
@@ -168,7 +172,10 @@ func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, 
 	}
 	p.base.pull(a, j0, j1, direct, ignored.Data, dA)
 	linalg.Gemm(false, false, -1, direct, p.g.RowRange(j0, j1), 0, through)
-	eachTile(s, func(s0, s1 int) { p.support.pull(a, s0, s1, through.View(0, a.Rows, s0, s1), ignored.Data, dA) })
+	eachTile(s, func(s0, s1 int) {
+		p.support.pull(a, s0, s1, through.View(0, a.Rows, s0, s1),
+			ignored.Data, dA)
+	})
 	linalg.Return(direct, through, ignored)
 }
 
@@ -203,7 +210,7 @@ func (c *ConditionalMean) PullInputs(_ []float64, x matrix.Dense, bar []float64,
 	for i, g := range bar {
 		linalg.ScaleTo(k.Row(i), g, c.Weights)
 	}
-	At(c.Kernel, c.Theta).Pull(x, c.Support, Adjoint{K: k, Gradient: Gradient{Theta: make([]float64, len(c.Theta)),
-		Inputs: dX}})
+	At(c.Kernel, c.Theta).Pull(x, c.Support,
+		Adjoint{K: k, Gradient: Gradient{Theta: make([]float64, len(c.Theta)), Inputs: dX}})
 	linalg.Return(k)
 }

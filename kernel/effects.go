@@ -20,7 +20,10 @@ func Effects(k Kernel, theta []float64, dim int) (effects []Part, rest Part) {
 	terms := []Part{{Kernel: k, Theta: theta}}
 	if c, ok := k.(composite); ok && !c.product {
 		terms = nil
-		c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) { terms = append(terms, Part{Kernel: k, Theta: th}) })
+		c.each(theta, nil, func(_ int, k Kernel, th,
+			_ []float64) {
+			terms = append(terms, Part{Kernel: k, Theta: th})
+		})
 	}
 	var others []Part
 	for _, t := range terms {
@@ -59,7 +62,8 @@ func (s *Additive) split(theta []float64, inputs []int, dim int) (parts []Part) 
 	effects, main, pairs := s.unpack(theta)
 	length := func(t int) float64 { return math.Log(effects[t].lambda) }
 	add := func(theta []float64, places ...int) {
-		parts = append(parts, Part{places, On(NewAdditive(len(places), true), dim, nil, places), theta})
+		parts = append(parts, Part{places, On(NewAdditive(len(places), true), dim, nil, places),
+			theta})
 	}
 	for i, a := range inputs {
 		add([]float64{length(i), math.Log(main)}, a)

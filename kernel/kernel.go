@@ -145,7 +145,8 @@ func (u unprepared) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	u.k.Cov(u.theta, a, u.b.RowRange(j0, j1), k)
 }
 
-func (u unprepared) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (u unprepared) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
+	dA matrix.Dense) {
 	u.k.Pull(u.theta, a, u.b.RowRange(j0, j1), Adjoint{bar, Gradient{dTheta, dA}})
 }
 
@@ -207,7 +208,10 @@ func (at Bound) Fill(a, b, dst matrix.Dense) {
 		a.Check()
 		i0 := t * tile
 		i1 := min((t+1)*tile, n)
-		eachTile(b.Rows, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
+		eachTile(b.Rows, func(j0, j1 int) {
+			c.cov(a.RowRange(i0, i1), j0, j1,
+				dst.View(i0, i1, j0, j1))
+		})
 	})
 	c.release()
 }
@@ -230,7 +234,10 @@ func (at Bound) FillTriangle(a, dst matrix.Dense) {
 		t = tiles - 1 - t // the longest rows come first
 		i0 := t * tile
 		i1 := min((t+1)*tile, n)
-		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
+		eachTile(i1, func(j0, j1 int) {
+			c.cov(a.RowRange(i0, i1), j0, j1,
+				dst.View(i0, i1, j0, j1))
+		})
 	})
 	c.release()
 }
@@ -244,7 +251,10 @@ func (at Bound) FillLower(a, dst matrix.Dense) {
 	c := columnsOf(at.Kernel, at.Theta, a)
 	for i0 := 0; i0 < a.Rows; i0 += lowerTile {
 		i1 := min(i0+lowerTile, a.Rows)
-		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
+		eachTile(i1, func(j0, j1 int) {
+			c.cov(a.RowRange(i0, i1), j0, j1,
+				dst.View(i0, i1, j0, j1))
+		})
 	}
 	c.release()
 }
@@ -260,7 +270,10 @@ func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
 		if !dA.IsZero() {
 			rows = dA.RowRange(i0, i1)
 		}
-		eachTile(b.Rows, func(j0, j1 int) { c.pull(a.RowRange(i0, i1), j0, j1, bar.View(i0, i1, j0, j1), part, rows) })
+		eachTile(b.Rows, func(j0, j1 int) {
+			c.pull(a.RowRange(i0, i1), j0, j1,
+				bar.View(i0, i1, j0, j1), part, rows)
+		})
 	})
 	c.release()
 }
@@ -272,7 +285,10 @@ func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c := columnsOf(at.Kernel, at.Theta, a)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		ai := a.RowRange(i0, i1)
-		eachTile(i0, func(j0, j1 int) { c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part, matrix.Dense{}) })
+		eachTile(i0, func(j0, j1 int) {
+			c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part,
+				matrix.Dense{})
+		})
 		linalg.Scale(2, part)
 		diagonal := bar.View(i0, i1, i0, i1)
 		linalg.MirrorLower(diagonal)

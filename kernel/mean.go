@@ -34,7 +34,9 @@ type LinearMean struct{ Dim int }
 var _ Mean = LinearMean{}
 
 func (l LinearMean) Params() []Param {
-	slopes := lists.To(l.Dim, func(i int) Param { return Param{Name: "mean_slope", Kind: Slope, Dim: i} })
+	slopes := lists.To(l.Dim, func(i int) Param {
+		return Param{Name: "mean_slope", Kind: Slope, Dim: i}
+	})
 	return append([]Param{{Name: "mean_constant", Kind: Constant, Dim: -1}}, slopes...)
 }
 

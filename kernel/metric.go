@@ -28,7 +28,9 @@ func Metric(k Kernel, theta []float64) (inverse []float64, ok bool) {
 
 func (s *Stationary) Metric(theta []float64) ([]float64, bool) {
 	logL2, _, _ := s.unpack(theta)
-	return lists.To(s.dim, func(t int) float64 { return math.Exp(-0.5 * logL2[min(t, len(logL2)-1)]) }), true
+	return lists.To(s.dim, func(t int) float64 {
+		return math.Exp(-0.5 * logL2[min(t, len(logL2)-1)])
+	}), true
 }
 
 // Metric implements the function Metric. The correlation of a constant or a white kernel doesn't
@@ -39,7 +41,8 @@ func (c composite) Metric(theta []float64) (inverse []float64, ok bool) {
 		first := slices.Index(inverse, slices.Max(inverse))
 		for t, v := range part {
 			// Equal lengthscales of one expression give equal bits.
-			if !(math.Abs(v*inverse[first]-inverse[t]*part[first]) <= 1e-14*math.Abs(v*inverse[first])) {
+			if !(math.Abs(v*inverse[first]-inverse[t]*part[first]) <= 1e-14*math.Abs(
+				v*inverse[first])) {
 				return false
 			}
 		}

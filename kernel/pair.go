@@ -15,7 +15,9 @@ type Pair func(theta, a, b []float64, bar float64, dTheta, dA []float64) float64
 // params lists its parameters for dim inputs.
 // Such a kernel is computed pair by pair, which is slower than a kernel with its own Cov and Pull.
 func RegisterPair(name string, params func(dim int) []Param, k Pair) {
-	Register(name, func(dim int, _ bool) (Kernel, error) { return pairwise{name, params(dim), k}, nil })
+	Register(name, func(dim int, _ bool) (Kernel, error) {
+		return pairwise{name, params(dim), k}, nil
+	})
 }
 
 // differenceStep is about the cube root of float64's precision.

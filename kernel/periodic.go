@@ -24,7 +24,8 @@ func NewPeriodic(dim int, ard bool) *Periodic { return &Periodic{dim, ard} }
 
 func (p *Periodic) Params() []Param {
 	return append(lengthParams(p.dim, p.ard),
-		Param{Name: "log_period", Kind: Period, Dim: -1}, Param{Name: "log_variance", Kind: Variance, Dim: -1})
+		Param{Name: "log_period", Kind: Period, Dim: -1},
+		Param{Name: "log_variance", Kind: Variance, Dim: -1})
 }
 
 func (p *Periodic) Spec(theta []float64) Spec { return SpecOf("periodic", p.Params(), theta) }
@@ -75,8 +76,8 @@ type periodicColumns struct {
 }
 
 func (p *Periodic) against(theta []float64, b matrix.Dense) columns {
-	c := &periodicColumns{Periodic: p, theta: theta, origin: b.Row(0), wave: p.wave(theta, b, b.Row(0)),
-		unit: matrix.New(2, 2*p.dim)}
+	c := &periodicColumns{Periodic: p, theta: theta, origin: b.Row(0),
+		wave: p.wave(theta, b, b.Row(0)), unit: matrix.New(2, 2*p.dim)}
 	for t := range c.unit.Row(1) {
 		c.unit.Row(1)[t] = radial.SE.Scale(0)
 	}
@@ -110,7 +111,8 @@ func (c *periodicColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 // pull implements Periodic's Pull. Let Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and W = K̄ ∘
 // ∂K/∂(d²). Then ∂d²/∂ln l_t² = −2(1−cos Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t², and ∂d²/∂x_t
 // = (2π/p) 2 sin Δ_t/l_t².
-func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
+	dA matrix.Dense) {
 	theta := c.theta
 	nl := len(theta) - 2
 	freq := 2 * math.Pi * math.Exp(-theta[nl])

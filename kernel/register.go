@@ -22,13 +22,14 @@ type family struct {
 
 // register holds the families, in the order in which messages list them.
 var register = []family{
-	{"se", always(SE), nil}, {"matern12", always(Matern12), nil}, {"matern32", always(Matern32), nil},
-	{"matern52", always(Matern52), nil}, {"rq", always(RationalQuadratic), nil}, {"periodic", always(NewPeriodic), nil},
-	{"additive", always(NewAdditive), nil}, {"steps", always(NewSteps), nil},
-	{"linear", plain(func() Kernel { return Linear{} }), nil}, {"constant", plain(ConstantKernel), nil},
-	{"white", plain(White), nil},
-	{"exchangeable", alone, categorical("exchangeable")}, {"ordinal", alone, categorical("ordinal")},
-	{"lowrank", alone, categorical("lowrank")},
+	{"se", always(SE), nil}, {"matern12", always(Matern12), nil}, {"matern32",
+		always(Matern32), nil},
+	{"matern52", always(Matern52), nil}, {"rq", always(RationalQuadratic), nil},
+	{"periodic", always(NewPeriodic), nil}, {"additive", always(NewAdditive), nil},
+	{"steps", always(NewSteps), nil}, {"linear", plain(func() Kernel { return Linear{} }), nil},
+	{"constant", plain(ConstantKernel), nil}, {"white", plain(White), nil},
+	{"exchangeable", alone, categorical("exchangeable")},
+	{"ordinal", alone, categorical("ordinal")}, {"lowrank", alone, categorical("lowrank")},
 }
 
 // alone refuses a kernel of categories without a column.
@@ -90,8 +91,9 @@ func named(name string, dim int, ard bool) (Kernel, error) {
 	if said := spelling.Called(name, Names()); said != "" {
 		return nil, fmt.Errorf("unknown kernel: %.120s", said)
 	}
-	return nil, fmt.Errorf("unknown kernel %.40q: known are %s, and sums and products of them as in \"se+linear\" or "+
-		"\"se*periodic\"%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
+	return nil, fmt.Errorf("unknown kernel %.40q: known are %s, and sums and products of them as "+
+		"in \"se+linear\" or \"se*periodic\"%s", name, strings.Join(Names(), ", "),
+		spelling.DidYouMean(name, Names()))
 }
 
 // Register makes a kernel known by a name: in expressions, parameter files and model files, and so
@@ -135,7 +137,8 @@ func checkSpec(k Kernel, dim int) {
 		same = same && math.Abs(back[i]-theta[i]) < 1e-12
 	}
 	if !same {
-		panic(fmt.Sprintf("kernel: the parameters %v come back from the Spec %v as %v", theta, s, back))
+		panic(fmt.Sprintf("kernel: the parameters %v come back from the Spec %v as %v",
+			theta, s, back))
 	}
 }
 
@@ -168,7 +171,8 @@ func (s Spec) build(dim int, inputs []Input) (Kernel, []float64, error) {
 }
 
 // buildOn builds a kernel on columns.
-func (s Spec) buildOn(name string, columns []string, dim int, inputs []Input) (Kernel, []float64, error) {
+func (s Spec) buildOn(name string, columns []string, dim int,
+	inputs []Input) (Kernel, []float64, error) {
 	s.Name = name
 	if levels(name) != nil {
 		k, err := placed(name, columns, dim, false, inputs)
@@ -227,7 +231,8 @@ func (s Spec) read(k Kernel, dim int) ([]float64, error) {
 		}
 	}
 	if len(left.Parameters) > 0 {
-		return nil, fmt.Errorf("kernel %q has no parameter %.40q", s.Name, slices.Sorted(maps.Keys(left.Parameters))[0])
+		return nil, fmt.Errorf("kernel %q has no parameter %.40q", s.Name,
+			slices.Sorted(maps.Keys(left.Parameters))[0])
 	}
 	if len(left.Lengthscales) > 0 {
 		return nil, s.lengthscales(dim)
@@ -245,7 +250,9 @@ func (s Spec) kernel(dim int) (Kernel, error) {
 		}
 		like := SpecOf(s.Name, k.Params(), make([]float64, len(k.Params())))
 		// compares names
-		if maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true }) {
+		if maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool {
+			return true
+		}) {
 			return k, nil
 		}
 	}
@@ -253,14 +260,16 @@ func (s Spec) kernel(dim int) (Kernel, error) {
 }
 
 func (s Spec) lengthscales(dim int) error {
-	return fmt.Errorf("kernel %q has %d lengthscales: give one for all inputs or %d", s.Name, len(s.Lengthscales), dim)
+	return fmt.Errorf("kernel %q has %d lengthscales: give one for all inputs or %d", s.Name,
+		len(s.Lengthscales), dim)
 }
 
 func (s Spec) buildComposite(dim int, inputs []Input) (Kernel, []float64, error) {
 	if len(s.Parts) == 0 {
 		return nil, nil, fmt.Errorf("kernel %q has no \"parts\"", s.Name)
 	}
-	if s.Variance != 0 || s.Shape != 0 || s.Period != 0 || len(s.Lengthscales) > 0 || len(s.Parameters) > 0 {
+	if s.Variance != 0 || s.Shape != 0 || s.Period != 0 || len(s.Lengthscales) > 0 ||
+		len(s.Parameters) > 0 {
 		return nil, nil, fmt.Errorf("kernel %q has parameters only in its \"parts\"", s.Name)
 	}
 	var parts []Kernel

@@ -40,7 +40,9 @@ func Matern52(dim int, ard bool) *Stationary {
 }
 
 // RationalQuadratic returns the kernel σ² (1+d²/(2a))^{−a}, with the shape a.
-func RationalQuadratic(dim int, ard bool) *Stationary { return &Stationary{"rq", dim, ard, radial.RQ} }
+func RationalQuadratic(dim int, ard bool) *Stationary {
+	return &Stationary{"rq", dim, ard, radial.RQ}
+}
 
 func (s *Stationary) hasShape() bool { return s.profile == radial.RQ }
 
@@ -123,7 +125,8 @@ func (s *Stationary) against(theta []float64, b matrix.Dense) columns {
 }
 
 // frame sets the centre and the scales for packing points, from b.
-func (s *Stationary) frame(logL2 []float64, shape float64, b matrix.Dense, centre, inverse []float64) {
+func (s *Stationary) frame(logL2 []float64, shape float64, b matrix.Dense, centre,
+	inverse []float64) {
 	// The centre changes no distance, but divisions by the lengthscales lose fewer digits near the
 	// origin. The centre comes from b, the model's own points.
 	// So the covariances of a row of a don't depend on the other rows.
@@ -177,7 +180,8 @@ func (p *against) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 // pull implements Stationary's Pull. Let W = K̄ ∘ G and G = ∂K/∂u, and let inputs be multiplied by
 // c/l_i. Then u is their squared distance, ∂K/∂ln l_i² = −G (x_i−x'_i)², and ∂K/∂x_i = 2G
 // (x_i−x'_i) c/l_i.
-func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
+	dA matrix.Dense) {
 	dim := a.Cols
 	padded := (dim + 3) / 4 * 4
 	// second moments: row 0 for all rows, row 1 for one row
@@ -210,7 +214,8 @@ func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []fl
 
 // addSums adds the sums of a pull-back to dTheta.
 // Under ARD these include the second moments by input.
-func (s *Stationary) addSums(variance float64, second []float64, sums *radial.Sums, dTheta []float64) {
+func (s *Stationary) addSums(variance float64, second []float64, sums *radial.Sums,
+	dTheta []float64) {
 	lengths := 1
 	if s.ard {
 		lengths = s.dim

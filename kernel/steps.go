@@ -38,7 +38,8 @@ func (s *Steps) Params() []Param {
 	all := lengthParams(s.dim, s.ard)
 	for t := range s.dim {
 		for b := range bins {
-			all = append(all, Param{Name: fmt.Sprintf("log_steep_%d_%d", t+1, b+1), Kind: Relative, Dim: -1})
+			all = append(all, Param{Name: fmt.Sprintf("log_steep_%d_%d", t+1, b+1),
+				Kind: Relative, Dim: -1})
 		}
 	}
 	return append(all, Param{Name: "log_variance", Kind: Variance, Dim: -1})
@@ -92,7 +93,8 @@ type stepColumns struct {
 }
 
 func (s *Steps) against(theta []float64, b matrix.Dense) columns {
-	c := &stepColumns{s, linalg.Borrow(s.dim, bins), b, linalg.Borrow(s.dim, b.Rows), math.Exp(theta[len(theta)-1])}
+	c := &stepColumns{s, linalg.Borrow(s.dim, bins), b, linalg.Borrow(s.dim, b.Rows),
+		math.Exp(theta[len(theta)-1])}
 	lengths := s.lengths()
 	for t := range s.dim {
 		for i := range bins {
@@ -136,7 +138,8 @@ func (c *stepColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	}
 }
 
-func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
+	dA matrix.Dense) {
 	n := j1 - j0
 	memory := linalg.Borrow(c.dim+1, n)
 	k := memory.Row(0)
@@ -186,7 +189,10 @@ func (c *stepColumns) pullWarp(t int, v, bar float64, dTheta []float64) {
 
 func (s *Steps) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(s, theta, a, b, k) }
 
-func (s *Steps) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) { pullOnce(s, theta, a, b, bar) }
+func (s *Steps) Pull(theta []float64, a, b matrix.Dense,
+	bar Adjoint) {
+	pullOnce(s, theta, a, b, bar)
+}
 
 func (s *Steps) Diag(theta []float64, a matrix.Dense, k []float64) {
 	for i := range k {

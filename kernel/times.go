@@ -18,8 +18,8 @@ const timesCols = 256
 // Times sets out ← K(A, B) V.
 func (at Bound) Times(a, b, v, out matrix.Dense) {
 	if v.Rows != b.Rows || out.Rows != a.Rows || out.Cols != v.Cols {
-		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", a.Rows, b.Rows, v.Rows, v.Cols,
-			out.Rows, out.Cols))
+		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", a.Rows,
+			b.Rows, v.Rows, v.Cols, out.Rows, out.Cols))
 	}
 	whole(v, out, func(v, out matrix.Dense) {
 		c := columnsOf(at.Kernel, at.Theta, b)
@@ -94,15 +94,16 @@ const party = 512
 func (at Bound) TimesSymmetric(a, v, out matrix.Dense) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
-		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", n, n, v.Rows, v.Cols, out.Rows,
-			out.Cols))
+		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", n, n, v.Rows,
+			v.Cols, out.Rows, out.Cols))
 	}
 	whole(v, out, func(v, out matrix.Dense) {
 		c := columnsOf(at.Kernel, at.Theta, a)
 		tournament(n, at.part, at.parts, func(p, q int) {
 			for i := p * party; i < min((p+1)*party, n); i += tile {
 				a.Check()
-				timesTile(c, a, i, min(i+tile, n, (p+1)*party), q*party, min((q+1)*party, n), v, out, p != q)
+				timesTile(c, a, i, min(i+tile, n, (p+1)*party), q*party, min((q+1)*party, n), v,
+					out, p != q)
 			}
 		})
 		c.release()

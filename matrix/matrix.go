@@ -150,7 +150,8 @@ func (m Dense) Set(i, j int, v float64) { m.Data[i*m.Stride+j] = v }
 // View returns rows [r0, r1) and columns [c0, c1) without copying.
 func (m Dense) View(r0, r1, c0, c1 int) Dense {
 	if r0 < 0 || r1 < r0 || r1 > m.Rows || c0 < 0 || c1 < c0 || c1 > m.Cols {
-		panic(fmt.Sprintf("matrix: view [%d:%d, %d:%d] of a %d×%d matrix", r0, r1, c0, c1, m.Rows, m.Cols))
+		panic(fmt.Sprintf("matrix: view [%d:%d, %d:%d] of a %d×%d matrix", r0, r1, c0, c1,
+			m.Rows, m.Cols))
 	}
 	v := Dense{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride, ctx: m.ctx, file: m.file}
 	if v.Rows > 0 && v.Cols > 0 {
@@ -172,7 +173,8 @@ func (m Dense) Zero() {
 // CopyFrom copies a matrix of the same shape.
 func (m Dense) CopyFrom(a Dense) {
 	if m.Rows != a.Rows || m.Cols != a.Cols {
-		panic(fmt.Sprintf("matrix: a %d×%d matrix can't be copied to a %d×%d one", a.Rows, a.Cols, m.Rows, m.Cols))
+		panic(fmt.Sprintf("matrix: a %d×%d matrix can't be copied to a %d×%d one", a.Rows, a.Cols,
+			m.Rows, m.Cols))
 	}
 	for i := range m.Rows {
 		copy(m.Row(i), a.Row(i))

@@ -76,8 +76,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s needs %s of memory or more, and %s may be used: raise --memory, or make it smaller", e.What,
-		Text(e.Need), Text(float64(e.Limit)))
+	return fmt.Sprintf("%s needs %s of memory or more, and %s may be used: raise --memory, or "+
+		"make it smaller", e.What, Text(e.Need), Text(float64(e.Limit)))
 }
 
 // Afford returns an [Error] if bytes is more than the limit.
@@ -121,8 +121,8 @@ func ReadAll(r io.Reader, what string, times float64) ([]byte, error) {
 var units = []struct {
 	name string
 	size float64
-}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
-	{"KB", 1e3}, {"B", 1}}
+}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9},
+	{"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
 
 // Text formats a number of bytes, for example as 1.5 GiB.
 func Text(bytes float64) string {

@@ -24,15 +24,19 @@ func init() {
 	for _, k := range []Kind{
 		{Name: KLPACName, Help: "the PAC-Bayes bound", Bound: pacbayes.KLBound,
 			Method: PAC{Inequality: pacbayes.KLBound, Alpha: 1}},
-		{Name: SqrtPACName, Bound: pacbayes.PinskerBound, Method: PAC{Inequality: pacbayes.PinskerBound, Alpha: 1}},
+		{Name: SqrtPACName, Bound: pacbayes.PinskerBound,
+			Method: PAC{Inequality: pacbayes.PinskerBound, Alpha: 1}},
 		{Name: EvidenceName, Size: FullOnly, Exact: true, Method: Evidence{}},
-		{Name: NearestName, Help: "each row from its neighbours, of any number of rows", Size: FullOnly, Local: true,
+		{Name: NearestName, Help: "each row from its neighbours, of any number of rows",
+			Size: FullOnly, Local: true,
 			Method: Nearest{}},
 		{Name: VFEName, Size: SparseOnly, Method: Collapsed{Objective: objective.VFE()}},
-		{Name: FITCName, Size: SparseOnly, Method: Collapsed{Objective: objective.PEP(1), Alpha: 1}},
+		{Name: FITCName, Size: SparseOnly,
+			Method: Collapsed{Objective: objective.PEP(1), Alpha: 1}},
 		{Name: DTCName, Size: SparseOnly, Method: Collapsed{Objective: objective.DTC()}},
 		{Name: PEPName, Size: SparseOnly, Method: PowerEP{Alpha: 0.5}},
-		{Name: SVGPName, Size: SparseOnly, FreeForm: true, Method: SVGP{Batched: Batched{Optimizer: "adam"}}},
+		{Name: SVGPName, Size: SparseOnly, FreeForm: true,
+			Method: SVGP{Batched: Batched{Optimizer: "adam"}}},
 		{Name: RenyiName, Size: SparseOnly, EndsFull: true, MaxRows: MaxRenyi, Method: Renyi{}},
 	} {
 		Register(k)

@@ -53,8 +53,8 @@ type Choice struct {
 }
 
 // neutral holds the values that files have for settings that a method lacks.
-var neutral = Choice{InducingInit: "kmeans", Anneal: "none", Posterior: "objective", Hyperprior: "none", Solver: "auto",
-	Batches: "uniform"}
+var neutral = Choice{InducingInit: "kmeans", Anneal: "none", Posterior: "objective",
+	Hyperprior: "none", Solver: "auto", Batches: "uniform"}
 
 // MarshalJSON writes the settings in Own beside the other settings.
 func (c Choice) MarshalJSON() ([]byte, error) {
@@ -165,7 +165,8 @@ func (c Choice) hasBatches() bool { return c.Free() || c.Kind().Has("Batch") }
 
 // steps returns the settings of training.
 func (c Choice) steps() Batched {
-	return Batched{Optimizer: c.Optimizer, Epochs: c.Epochs, Batch: c.Batch, LearningRate: c.LearningRate}
+	return Batched{Optimizer: c.Optimizer, Epochs: c.Epochs, Batch: c.Batch,
+		LearningRate: c.LearningRate}
 }
 
 // Descent returns how to train with all rows in a step.
@@ -240,7 +241,8 @@ func (c Choice) Likelihood() string {
 // FreeUp returns the method that goes on from the optimum to a free-form posterior.
 // noise is σ_n² at the optimum.
 func (c Choice) FreeUp(noise float64) Method {
-	return Free{Batched: c.steps(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha, LearnAlpha: c.Learns()}
+	return Free{Batched: c.steps(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha,
+		LearnAlpha: c.Learns()}
 }
 
 // Follows returns the Q that the method computes in closed form from the task's rows and the [θ, β,
@@ -262,7 +264,8 @@ func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, e
 func (c Choice) WithAlpha() Choice {
 	if c.Alpha == nil {
 		alpha := 0.0
-		if own := reflect.ValueOf(c.own()).Elem().FieldByName("Alpha"); own.IsValid() && own.CanFloat() {
+		if own := reflect.ValueOf(c.own()).Elem().FieldByName("Alpha"); own.IsValid() &&
+			own.CanFloat() {
 			alpha = own.Float()
 		}
 		c.Alpha = &alpha
@@ -355,17 +358,20 @@ func (c Choice) Check(use Use) []error {
 	if m, ok := own.(interface{ Check(Use) []error }); ok {
 		wrong = append(wrong, m.Check(use)...)
 	}
-	wrong.If(c.InducingBy != "" && c.Inducing > 0, "inducing: give the number %d or the rule %s, not both", c.Inducing,
-		c.InducingBy)
+	wrong.If(c.InducingBy != "" && c.Inducing > 0, "inducing: give the number %d or the rule %s, "+
+		"not both", c.Inducing, c.InducingBy)
 	wrong.If(c.Full() && k.Size == SparseOnly && !c.Free(),
-		"objective %q can't train a full GP, which has no inducing inputs: full GPs have the objectives %s", c.Name,
-		list(func(k Kind) bool { return k.Size != SparseOnly }))
-	wrong.If(c.Free() && c.Full(), "posterior free with a full GP: a free-form posterior needs inducing inputs")
+		"objective %q can't train a full GP, which has no inducing inputs: full GPs have the "+
+			"objectives %s", c.Name, list(func(k Kind) bool { return k.Size != SparseOnly }))
+	wrong.If(c.Free() && c.Full(), "posterior free with a full GP: a free-form posterior needs "+
+		"inducing inputs")
 	wrong.If(c.Learns() && (c.Posterior == "fitc" || c.Full()),
 		"alpha learn: a full GP and posterior fitc have no α to learn")
-	wrong.If(use.Given && !k.Exact, "fix-parameters works with objective evidence, not with %s", c.Name)
+	wrong.If(use.Given && !k.Exact, "fix-parameters works with objective evidence, not with %s",
+		c.Name)
 	wrong.If(c.asksForBatches() && c.hasBatches() && c.Optimizer != "" && !c.OnBatches(),
-		"batch, batches and learning-rate are for adam and sgd: optimizer %s takes all rows in every step", c.Optimizer)
+		"batch, batches and learning-rate are for adam and sgd: optimizer %s takes all rows in "+
+			"every step", c.Optimizer)
 	return wrong
 }
 
@@ -382,7 +388,8 @@ func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 	}
 	free := Kind{Method: Free{}}
 	bound, _ := Find(KLPACName)
-	if takes(c.Kind()) || (c.Free() && takes(free)) || (use.Learns && slices.Contains(afterwards, field) && takes(bound)) {
+	if takes(c.Kind()) || (c.Free() && takes(free)) ||
+		(use.Learns && slices.Contains(afterwards, field) && takes(bound)) {
 		return nil
 	}
 	names := list(takes)
@@ -394,7 +401,8 @@ func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 			return settings.OneOf(s.Name, word, s.Values...)
 		}
 		names += spelling.If(takes(free), ", and of posterior free")
-		return []error{fmt.Errorf("%s is a setting of %s, not of %s", strings.TrimSpace(s.Name+" "+word), names, c.Name)}
+		return []error{fmt.Errorf("%s is a setting of %s, not of %s",
+			strings.TrimSpace(s.Name+" "+word), names, c.Name)}
 	}
 	return []error{errors.New("no method has a setting " + field)}
 }

@@ -44,8 +44,9 @@ func (m Evidence) Bind(t Task) Problem {
 		return Renyi{Local: m.Local, Evidence: true}.Bind(t)
 	}
 	if m.Solver == posterior.ByCG {
-		e := &objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow,
-			Ranks: t.Ranks, Seed: t.Seed, Context: t.Context, Progress: t.Progress}
+		e := &objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y,
+			PerRow: t.All.PerRow, Ranks: t.Ranks, Seed: t.Seed, Context: t.Context,
+			Progress: t.Progress}
 		if t.GradientErrors {
 			e.GradientErrors = make([]float64, e.Dim())
 		}
@@ -60,9 +61,11 @@ func (m Evidence) Bind(t Task) Problem {
 		}
 		weak := func() mode { return mode{t.evidence(), sparse} }
 		one := weak()
-		p := &marginal{&collapsed{named: one, plain: plain{t}, descent: m.Descent()}, one, weak, t.Comparing, nil}
+		p := &marginal{&collapsed{named: one, plain: plain{t}, descent: m.Descent()}, one, weak,
+			t.Comparing, nil}
 		if !regular {
-			p.wide = &collapsed{named: mode{t.evidence(), wide}, plain: plain{t}, descent: m.Descent()}
+			p.wide = &collapsed{named: mode{t.evidence(), wide}, plain: plain{t},
+				descent: m.Descent()}
 		}
 		return p
 	}
@@ -99,16 +102,17 @@ var _ Method = PAC{}
 
 func (m PAC) Bind(t Task) Problem {
 	learn := m.AlphaBy == "learn"
-	c := &collapsed{plain: plain{t}, descent: m.Descent(), alpha: m.Alpha, learnAlpha: learn && t.M > 0,
-		fitc: m.Posterior == "fitc"}
+	c := &collapsed{plain: plain{t}, descent: m.Descent(), alpha: m.Alpha, learnAlpha: learn &&
+		t.M > 0, fitc: m.Posterior == "fitc"}
 	if t.M == 0 {
-		c.named = t.full(&objective.PAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty})
+		c.named = t.full(&objective.PAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
+			Penalty: t.Penalty})
 		return c
 	}
 	sparse := t.Sparse()
 	sparse.LearnAlpha = learn
-	sparse.Objective = &objective.SparsePAC{Alpha: m.Alpha, Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
-		Penalty: t.Penalty}
+	sparse.Objective = &objective.SparsePAC{Alpha: m.Alpha, Loss: t.Loss, Bound: m.Inequality,
+		Scale: t.Scale, Penalty: t.Penalty}
 	c.named = sparse
 	c.sparse = sparse
 	return c
@@ -129,8 +133,8 @@ var _ Method = Collapsed{}
 func (m Collapsed) Bind(t Task) Problem {
 	sparse := t.Sparse()
 	sparse.Objective = m.Objective
-	return &collapsed{named: sparse, sparse: sparse, plain: plain{t}, descent: m.Descent(), alpha: m.Alpha,
-		fitc: m.Posterior == "fitc"}
+	return &collapsed{named: sparse, sparse: sparse, plain: plain{t}, descent: m.Descent(),
+		alpha: m.Alpha, fitc: m.Posterior == "fitc"}
 }
 
 // PowerEP is PEP with a chosen α.
@@ -146,11 +150,13 @@ func (m PowerEP) Check(Use) []error {
 	if m.Alpha > 0 {
 		return nil
 	}
-	return []error{fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", m.Alpha)}
+	return []error{fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)",
+		m.Alpha)}
 }
 
 func (m PowerEP) Bind(t Task) Problem {
-	return Collapsed{Objective: objective.PEP(m.Alpha), Alpha: m.Alpha, Steps: m.Steps, Ended: m.Ended}.Bind(t)
+	return Collapsed{Objective: objective.PEP(m.Alpha), Alpha: m.Alpha, Steps: m.Steps,
+		Ended: m.Ended}.Bind(t)
 }
 
 // named is an objective with the names of its parameters.

@@ -41,8 +41,8 @@ var _ Method = SVGP{}
 func (m SVGP) Bind(t Task) Problem {
 	of, _ := objective.NoiseOf(m.Noise)
 	noise := of.(pacbayes.Expectation) // as objective.RegisterNoise takes it
-	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: noise}, 0), task: t, descent: m.Descent(), noise: true,
-		conjugate: m.Noise == ""}
+	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: noise}, 0), task: t,
+		descent: m.Descent(), noise: true, conjugate: m.Noise == ""}
 	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
 		// q averages over about 1/ρ batches, which are ten batches, or an epoch if the epoch has
@@ -66,8 +66,9 @@ type Free struct {
 var _ Method = Free{}
 
 func (m Free) Bind(t Task) Problem {
-	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
-		Penalty: t.Penalty}, m.Noise), task: t, descent: m.Descent(), alpha: m.Alpha, learnAlpha: m.LearnAlpha}
+	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality,
+		Scale: t.Scale, Penalty: t.Penalty}, m.Noise), task: t, descent: m.Descent(),
+		alpha: m.Alpha, learnAlpha: m.LearnAlpha}
 	if b := m.batches(false); b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps)
 		f.batches = &a
@@ -90,8 +91,8 @@ type free struct {
 var _ Problem = (*free)(nil)
 
 func (t Task) free(o objective.FreeForm, noise float64) *objective.FreeFormProblem {
-	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes,
-		MinJitter: t.MinJitter, Objective: o, Noise: noise, Ranks: t.Ranks}
+	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M,
+		Keep: keepBytes, MinJitter: t.MinJitter, Objective: o, Noise: noise, Ranks: t.Ranks}
 }
 
 func (p *free) Diagnostics() Diagnostics {

@@ -27,7 +27,9 @@ type Steps struct {
 }
 
 // Descent returns how to minimise with these settings.
-func (s Steps) Descent() Descent { return Batched{Optimizer: s.Optimizer, Epochs: s.Epochs}.Descent() }
+func (s Steps) Descent() Descent {
+	return Batched{Optimizer: s.Optimizer, Epochs: s.Epochs}.Descent()
+}
 
 // Batched holds the settings of training with all rows in every step, or with a batch of rows.
 type Batched struct {
@@ -65,7 +67,8 @@ func (b Batched) batches(nearest bool) *Batches {
 	if !b.OnBatches() {
 		return nil
 	}
-	return &Batches{Plain: b.Optimizer == "sgd", Rows: b.Batch, Rate: b.LearningRate, Epochs: b.Epochs, Nearest: nearest}
+	return &Batches{Plain: b.Optimizer == "sgd", Rows: b.Batch, Rate: b.LearningRate,
+		Epochs: b.Epochs, Nearest: nearest}
 }
 
 // Local holds the settings of training whose batches may be rows next to one another.

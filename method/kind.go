@@ -64,8 +64,10 @@ var kinds []Kind
 // others look up methods.
 func Register(k Kind) {
 	_, known := Find(k.Name)
-	if known || k.Name == "" || strings.ContainsAny(k.Name, ", ") || reflect.ValueOf(k.Method).Kind() != reflect.Struct {
-		panic(fmt.Sprintf("method %q: registered already, not a valid name, or its Method isn't a struct", k.Name))
+	if known || k.Name == "" || strings.ContainsAny(k.Name, ", ") ||
+		reflect.ValueOf(k.Method).Kind() != reflect.Struct {
+		panic(fmt.Sprintf("method %q: registered already, not a valid name, or its Method isn't "+
+			"a struct", k.Name))
 	}
 	switch k.Bound {
 	case "", pacbayes.KLBound, pacbayes.MaurerBound, pacbayes.PinskerBound:
@@ -77,8 +79,9 @@ func Register(k Kind) {
 		for _, other := range earlier {
 			renamed := (s.Field == other.Field) != (s.Name == other.Name) && !s.Word()
 			if renamed || (s.Field == other.Field && s.Base() != other.Base()) {
-				panic(fmt.Sprintf("method %q: its setting %s, field %s of type %v, contradicts other "+
-					"methods' %s, field %s of type %v", k.Name, s.Name, s.Field, s.Type, other.Name, other.Field, other.Type))
+				panic(fmt.Sprintf("method %q: its setting %s, field %s of type %v, contradicts "+
+					"other methods' %s, field %s of type %v", k.Name, s.Name, s.Field, s.Type,
+					other.Name, other.Field, other.Type))
 			}
 		}
 	}
@@ -126,7 +129,9 @@ func (k Kind) settings() []settings.Setting {
 
 // field returns the setting in the struct's field with this name, or nil.
 func (k Kind) field(name string) *settings.Setting {
-	if s, is := lists.Find(k.settings(), func(s settings.Setting) bool { return s.Field == name }); is {
+	if s, is := lists.Find(k.settings(), func(s settings.Setting) bool {
+		return s.Field == name
+	}); is {
 		return &s
 	}
 	return nil

@@ -187,8 +187,8 @@ const keepBytes = 1 << 30
 
 // Sparse returns a sparse problem over the rows. The caller sets its objective.
 func (t Task) Sparse() *objective.SparseProblem {
-	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes,
-		MinJitter: t.MinJitter, Ranks: t.Ranks}
+	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M,
+		Keep: keepBytes, MinJitter: t.MinJitter, Ranks: t.Ranks}
 }
 
 // prior returns the number of the prior's parameters, [θ, β].
@@ -225,7 +225,8 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 		hold(0, n)
 	}
 	if noise {
-		if b.Lower[n], b.Upper[n] = math.Log(LeastNoise), math.Log(MostNoise); t.Noise != nil && !t.Noise.Scaled() {
+		if b.Lower[n], b.Upper[n] = math.Log(LeastNoise), math.Log(MostNoise); t.Noise != nil &&
+			!t.Noise.Scaled() {
 			b.Lower[n], b.Upper[n] = 0, 0
 		}
 		n++
@@ -259,7 +260,8 @@ func (t Task) evidence() *objective.Problem {
 
 // full returns the problem of a full GP with the objective o.
 func (t Task) full(o objective.Exact) *objective.Problem {
-	p := &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, PerRow: t.All.PerRow, Objective: o}
+	p := &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y,
+		PerRow: t.All.PerRow, Objective: o}
 	p.Replicates()
 	return p
 }
@@ -269,13 +271,14 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
 	case posterior.ByNearest:
-		return posterior.NewNearest(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta,
-			Noise: noise, X: all.X, Y: all.Y, PerRow: all.PerRow}, cmp.Or(t.Neighbours, NearestRows)), nil, nil
+		return posterior.NewNearest(posterior.Given{Kernel: t.Kernel, Theta: theta,
+			Mean: t.Mean, Beta: beta, Noise: noise, X: all.X, Y: all.Y, PerRow: all.PerRow},
+			cmp.Or(t.Neighbours, NearestRows)), nil, nil
 	case posterior.ByCG:
 		return t.iterative(all, theta, beta, noise)
 	}
-	q, err := posterior.NewExact(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: noise,
-		X: all.X, Y: all.Y, PerRow: all.PerRow})
+	q, err := posterior.NewExact(posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean,
+		Beta: beta, Noise: noise, X: all.X, Y: all.Y, PerRow: all.PerRow})
 	return q, nil, err
 }
 
@@ -285,16 +288,18 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, fi
 const NearestRows = 1024
 
 // iterative returns Q by conjugate gradients, and a finding that says how good the variances are.
-func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior,
-	finding.List, error) {
+func (t Task) iterative(all objective.Memory, theta, beta []float64,
+	noise float64) (*posterior.Posterior, finding.List, error) {
 	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
 	var err error
-	if o.Preconditioner, err = iterative.PivotedCholesky(iterative.Covariance{Kernel: t.Kernel, Theta: theta, X: all.X,
-		Noise: noise, Noises: all.PerRow.Each(all.X.Rows, noise)}, iterative.Rank(all.X.Rows)); err != nil {
+	if o.Preconditioner, err = iterative.PivotedCholesky(iterative.Covariance{Kernel: t.Kernel,
+		Theta: theta, X: all.X, Noise: noise, Noises: all.PerRow.Each(all.X.Rows, noise)},
+		iterative.Rank(all.X.Rows)); err != nil {
 		return nil, nil, err
 	}
-	q, err := posterior.NewIterative(t.Context, posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta,
-		Noise: noise, X: all.X, Y: all.Y, PerRow: all.PerRow}, NearestRows, o)
+	q, err := posterior.NewIterative(t.Context, posterior.Given{Kernel: t.Kernel, Theta: theta,
+		Mean: t.Mean, Beta: beta, Noise: noise, X: all.X, Y: all.Y, PerRow: all.PerRow},
+		NearestRows, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -307,12 +312,13 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, finding.List{finding.New(finding.CGVariances, min(NearestRows, all.X.Rows), x.Rows, which, mean,
-		largest)}, nil
+	return q, finding.List{finding.New(finding.CGVariances, min(NearestRows, all.X.Rows), x.Rows,
+		which, mean, largest)}, nil
 }
 
 // jittered adds a finding to a sparse posterior if the posterior needed jitter.
-func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, finding.List, error) {
+func jittered(q *posterior.Posterior, jitter float64,
+	err error) (*posterior.Posterior, finding.List, error) {
 	if err == nil && jitter > 0 {
 		return q, finding.List{finding.New(finding.Jitter, jitter)}, nil
 	}

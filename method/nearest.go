@@ -70,8 +70,8 @@ const (
 const MaxTerms = 100_000
 
 // costs holds the costs of predictions by name. The cost named loss is the task's loss.
-var costs = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{},
-	"crps": objective.CRPS{}, "loss": nil}
+var costs = map[string]pacbayes.Expectation{"density": objective.LogDensity{},
+	"squared": objective.SquaredError{}, "crps": objective.CRPS{}, "loss": nil}
 
 // Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost
 // of its predictions, for rows in memory. Q predicts a row by the exact GP of the nearest rows.
@@ -141,8 +141,9 @@ func (p *nearest) with(neighbours, terms int) *nearest {
 	if m.Term == "loss" {
 		term = t.Loss
 	}
-	q.NearestProblem = &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All, Neighbours: neighbours,
-		Vecchia: m.Form == "vecchia", Term: term, Scale: t.Scale, Seed: t.Seed, Terms: terms, Ranks: t.Ranks}
+	q.NearestProblem = &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All,
+		Neighbours: neighbours, Vecchia: m.Form == "vecchia", Term: term, Scale: t.Scale,
+		Seed: t.Seed, Terms: terms, Ranks: t.Ranks}
 	return &q
 }
 
@@ -171,13 +172,14 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 	n := cmp.Or(p.method.Searches, defaultSearches)
 	batches := p.method.batches(false)
 	if batches == nil {
-		return inStages(ctx, run, p.method.Descent(), p, box, x, n, func(stage int, x []float64) int {
-			p.Search(x)
-			if stage == n-1 {
-				return 0
-			}
-			return searchedEvaluations
-		})
+		return inStages(ctx, run, p.method.Descent(), p, box, x, n,
+			func(stage int, x []float64) int {
+				p.Search(x)
+				if stage == n-1 {
+					return 0
+				}
+				return searchedEvaluations
+			})
 	}
 	steps := defaultSteps
 	before := &train.AdamState{}
@@ -186,7 +188,8 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 		n = cmp.Or(p.method.Searches, ownSearches)
 		p.NearestProblem = p.with(p.Neighbours, shortTerms).NearestProblem
 	}
-	a := batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch, defaultNearestRate, steps)
+	a := batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch,
+		defaultNearestRate, steps)
 	if p.Races() {
 		var err error
 		if before, err = p.begin(ctx, run, a.Steps, x); err != nil {
@@ -194,7 +197,8 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 		}
 		x = before.X
 	}
-	s, err := onBatches(ctx, run.part("", before.Steps, before.Steps+a.Steps), p, p.searches(n), a, box, x)
+	s, err := onBatches(ctx, run.part("", before.Steps, before.Steps+a.Steps), p,
+		p.searches(n), a, box, x)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +218,8 @@ func (p *nearest) searches(n int) searches {
 
 // begin takes the first steps of a run, with few neighbours.
 // then is the number of steps that follow, if they do.
-func (p *nearest) begin(ctx context.Context, run Run, then int, x []float64) (*train.AdamState, error) {
+func (p *nearest) begin(ctx context.Context, run Run, then int,
+	x []float64) (*train.AdamState, error) {
 	few := p.with(min(fewNeighbours, p.Neighbours), shortTerms)
 	a := Batches{}.settings(few.BatchRows(), p.task.Seed, defaultNearestBatch, fewRate, fewSteps)
 	run = run.part("/few", 0, a.Steps+then)
@@ -245,8 +250,9 @@ func (p *nearest) Judge(x []float64) (float64, error) {
 // Posterior returns the GP that predicts each row from its nearest rows.
 func (p *nearest) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := p.task.parameters(x)
-	q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: noise,
-		X: p.Rows.X, Y: p.Rows.Y, PerRow: p.Rows.PerRow}, cmp.Or(p.method.Rows, PredictiveRows))
+	q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean,
+		Beta: beta, Noise: noise, X: p.Rows.X, Y: p.Rows.Y, PerRow: p.Rows.PerRow},
+		cmp.Or(p.method.Rows, PredictiveRows))
 	if p.method.Rows == 0 && !p.task.Grouped {
 		q = q.Fewer()
 	}

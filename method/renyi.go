@@ -65,8 +65,9 @@ const (
 func Anneals() map[string]func(share float64) float64 {
 	return map[string]func(share float64) float64{
 		"linear": func(share float64) float64 { return annealStart * (1 - share) },
-		"cosine": func(share float64) float64 { return annealStart * (1 + math.Cos(math.Pi*share)) / 2 },
-		"geometric": func(share float64) float64 {
+		"cosine": func(share float64) float64 {
+			return annealStart * (1 + math.Cos(math.Pi*share)) / 2
+		}, "geometric": func(share float64) float64 {
 			if share == 1 {
 				return 0
 			}
@@ -116,18 +117,22 @@ func (m Renyi) Check(use Use) []error {
 	cv := m.AlphaBy == "cv"
 	fixed := m.Alpha != nil || m.AlphaBy == "cv"
 	wrong.If(m.Alpha != nil && cv, "alpha: give a number or cv, not both")
-	wrong.If(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or set anneal none", m.Anneal)
+	wrong.If(fixed && m.Anneal != "none", "anneal %s with a fixed α: leave alpha out, or set "+
+		"anneal none", m.Anneal)
 	wrong.If(!fixed && m.Anneal == "none",
 		"anneal none: set the fixed α with alpha (0 is the exact GP, 1 is vfe), or set alpha cv")
-	wrong.If((m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0)) || (m.Alpha != nil && !(*m.Alpha <= 1)),
-		"alpha %v: want 0 ≤ α ≤ 1", m.alpha())
-	wrong.If(len(m.Alphas) > 0 && !cv, "alphas: only alpha cv chooses from them: set alpha cv, or leave alphas out")
+	wrong.If((m.Alpha != nil && !(use.Evaluating || *m.Alpha >= 0)) ||
+		(m.Alpha != nil && !(*m.Alpha <= 1)), "alpha %v: want 0 ≤ α ≤ 1", m.alpha())
+	wrong.If(len(m.Alphas) > 0 && !cv, "alphas: only alpha cv chooses from them: set alpha cv, "+
+		"or leave alphas out")
 	each := slices.Compact(slices.Sorted(slices.Values(m.Alphas)))
-	wrong.If(len(each) < len(m.Alphas) || (len(each) > 0 && !(each[0] >= 0 && each[len(each)-1] <= 1)),
+	wrong.If(len(each) < len(m.Alphas) ||
+		(len(each) > 0 && !(each[0] >= 0 && each[len(each)-1] <= 1)),
 		"alphas %v: want numbers from 0 to 1, each once, such as 0,0.5,1", m.Alphas)
 	byRows := m.Solver == posterior.ByCG || m.Solver == posterior.ByNearest
 	wrong.If(byRows && !(use.Evaluating && m.Solver == posterior.ByCG) && (cv || m.alpha() != 0),
-		"solver cg and nearest need the exact GP, with which renyi ends if α falls to 0: leave alpha out")
+		"solver cg and nearest need the exact GP, with which renyi ends if α falls to 0: leave "+
+			"alpha out")
 	return wrong
 }
 
@@ -149,11 +154,13 @@ func (m Renyi) schedule() func(share float64) float64 { return Anneals()[m.Annea
 
 func (m Renyi) Bind(t Task) Problem {
 	if m.byCG {
-		return &renyiByCG{&objective.IterativeRenyi{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, M: t.M,
-			Alpha: m.alpha(), Seed: t.Seed, Context: t.Context, Progress: t.Progress}, plain{t}, m}
+		return &renyiByCG{&objective.IterativeRenyi{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X,
+			Y: t.All.Y, M: t.M, Alpha: m.alpha(), Seed: t.Seed, Context: t.Context,
+			Progress: t.Progress}, plain{t}, m}
 	}
-	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M,
-		MinJitter: t.MinJitter, Schedule: m.schedule(), Ranks: t.Ranks, Alpha: m.alpha()}, plain: plain{t}, method: m}
+	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean,
+		Rows: t.Rows, M: t.M, MinJitter: t.MinJitter, Schedule: m.schedule(), Ranks: t.Ranks,
+		Alpha: m.alpha()}, plain: plain{t}, method: m}
 	if falls := m.schedule(); m.OnBatches() && falls != nil {
 		p.Schedule = func(share float64) float64 { return falls(min(share/annealShare, 1)) }
 	}
@@ -169,7 +176,9 @@ type renyi struct {
 
 var _ Problem = (*renyi)(nil)
 
-func (p *renyi) Diagnostics() Diagnostics { return Diagnostics{Jitter: p.Jitter, Bounds: p.Sandwich} }
+func (p *renyi) Diagnostics() Diagnostics {
+	return Diagnostics{Jitter: p.Jitter, Bounds: p.Sandwich}
+}
 
 // Minimize trains from x0 = [θ, β, ln σ_n², Z].
 func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
@@ -181,7 +190,8 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 	a := batches.settings(p.task.N, p.task.Seed, defaultRenyiBatch, defaultRate, defaultSteps)
 	near := searches{}
 	if a.Nearest {
-		a = batches.settings(p.task.N, p.task.Seed, defaultLocalBatch, defaultLocalRate, defaultLocalSteps)
+		a = batches.settings(p.task.N, p.task.Seed, defaultLocalBatch, defaultLocalRate,
+			defaultLocalSteps)
 		near = searches{defaultSearches, p.Search}
 	}
 	s, err := onBatches(ctx, run, p.RenyiProblem, near, a, box, x0)
@@ -199,8 +209,8 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 }
 
 // stages trains with all rows in every step, and lowers α from stage to stage.
-func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box train.Bounds, x0 []float64,
-	progress func(share float64)) (*train.Result, error) {
+func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box train.Bounds,
+	x0 []float64, progress func(share float64)) (*train.Result, error) {
 	stages := 1
 	if m.schedule() != nil {
 		stages = annealStages
@@ -239,7 +249,8 @@ func (p *renyi) Posterior(x []float64) (*posterior.Posterior, finding.List, erro
 
 // variational returns the posterior of variational inference instead of q*(U), and the finding why,
 // which gives the reason.
-func (t Task) variational(x []float64, why finding.Finding) (*posterior.Posterior, finding.List, error) {
+func (t Task) variational(x []float64,
+	why finding.Finding) (*posterior.Posterior, finding.List, error) {
 	sparse := t.Sparse()
 	q, err := sparse.Posterior(x, 0)
 	q, notes, err := jittered(q, sparse.Jitter, err)

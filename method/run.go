@@ -25,8 +25,8 @@ type State struct {
 // Check returns an error if the state isn't of exactly one optimiser, for example in a damaged
 // checkpoint. That optimiser checks the rest when it resumes.
 func (s *State) Check() error {
-	if s == nil || ((s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil)) || (s.Descent != nil &&
-		s.MMA != nil) || (s.MMA != nil && s.Batches != nil) {
+	if s == nil || ((s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil)) ||
+		(s.Descent != nil && s.MMA != nil) || (s.MMA != nil && s.Batches != nil) {
 		return errors.New("it isn't the state of one optimiser")
 	}
 	return nil
@@ -80,8 +80,8 @@ type Descent struct {
 
 // minimize minimises from x, or goes on from the run's last state.
 // before is the number of earlier iterations.
-func (d Descent) minimize(ctx context.Context, run Run, key string, before int, problem train.Objective,
-	box train.Bounds, x []float64) (*train.Result, error) {
+func (d Descent) minimize(ctx context.Context, run Run, key string, before int,
+	problem train.Objective, box train.Bounds, x []float64) (*train.Result, error) {
 	if e, ok := problem.(anchored); ok {
 		return d.fromAnchors(ctx, run, key, before, e, box, x)
 	}
@@ -91,9 +91,11 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 		if last != nil && last.MMA != nil {
 			from = last.MMA.Clone()
 		}
-		return train.MMA{MaxEvaluations: d.Evaluations}.In(box).Minimize(ctx, problem, from, func(s *train.MMAState) error {
-			return run.Tell(key, &State{MMA: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
-		})
+		return train.MMA{MaxEvaluations: d.Evaluations}.In(box).Minimize(ctx, problem, from,
+			func(s *train.MMAState) error {
+				return run.Tell(key, &State{MMA: s.Clone()}, before+s.Iterations,
+					s.Value, s.Stopped)
+			})
 	}
 	from := train.Start(x)
 	if last != nil && last.Descent != nil {
@@ -103,7 +105,8 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 		MaxIterations: cmp.Or(run.Limit, d.Evaluations), Enough: run.Enough}
 	return minimizer.In(box).Minimize(ctx, problem, from,
 		func(s *train.State) error {
-			return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
+			return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations,
+				s.Value, s.Stopped)
 		})
 }
 
@@ -111,8 +114,8 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 // parameters.
 func damaged(key string, n int, x, anchor []float64) error {
 	if len(x) != n || len(anchor) != n {
-		return fmt.Errorf("the checkpoint is damaged: its run %q has %d parameters and an anchor of %d, but the problem "+
-			"has %d", key, len(x), len(anchor), n)
+		return fmt.Errorf("the checkpoint is damaged: its run %q has %d parameters and an anchor "+
+			"of %d, but the problem has %d", key, len(x), len(anchor), n)
 	}
 	return nil
 }
@@ -150,8 +153,8 @@ type anchored interface {
 }
 
 // fromAnchors minimises by L-BFGS from anchor to anchor. With one anchor the function is smooth.
-func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored, box train.Bounds,
-	x0 []float64) (*train.Result, error) {
+func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored,
+	box train.Bounds, x0 []float64) (*train.Result, error) {
 	from := train.Start(x0)
 	anchor := x0
 	if s := run.Load(key); s != nil && s.Descent != nil {
@@ -162,11 +165,13 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 		return nil, err
 	}
 	// The value is accurate to a few digits of a nat, so that smaller gains are noise.
-	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: d.Evaluations,
-		MaxIterations: d.Evaluations}
+	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3,
+		MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}
 	moved := errors.New("far from the anchor")
 	isFar := func(x []float64) bool {
-		return lists.Where(len(x), func(i int) bool { return math.Abs(x[i]-anchor[i]) > far }) != nil
+		return lists.Where(len(x), func(i int) bool {
+			return math.Abs(x[i]-anchor[i]) > far
+		}) != nil
 	}
 	for {
 		renew := isFar(from.X)
@@ -188,18 +193,21 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 			from.Stopped = ""
 			from.Evaluations++
 		}
-		r, err := minimizer.In(around(anchor, box)).Minimize(ctx, e, from, func(s *train.State) error {
-			from = s.Clone()
-			renew := isFar(s.X) && s.Stopped != train.IterationLimit && s.Stopped != train.EvaluationLimit
-			if renew {
-				from.Stopped = "" // it may have stopped at the end of the anchor's box
-			}
-			err := run.Tell(key, &State{Descent: from.Clone(), Anchor: anchor}, before+s.Iterations, s.Value, from.Stopped)
-			if err == nil && renew {
-				return moved
-			}
-			return err
-		})
+		r, err := minimizer.In(around(anchor, box)).Minimize(ctx, e, from,
+			func(s *train.State) error {
+				from = s.Clone()
+				renew := isFar(s.X) && s.Stopped != train.IterationLimit &&
+					s.Stopped != train.EvaluationLimit
+				if renew {
+					from.Stopped = "" // it may have stopped at the end of the anchor's box
+				}
+				err := run.Tell(key, &State{Descent: from.Clone(), Anchor: anchor},
+					before+s.Iterations, s.Value, from.Stopped)
+				if err == nil && renew {
+					return moved
+				}
+				return err
+			})
 		if !errors.Is(err, moved) {
 			if r != nil {
 				// the anchor's box isn't the run's
@@ -213,7 +221,8 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 }
 
 // Minimize minimises any objective from x, in the run's box.
-func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective, x []float64) (*train.Result, error) {
+func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective,
+	x []float64) (*train.Result, error) {
 	return d.minimize(ctx, run, run.Key, 0, problem, run.Box, x)
 }
 
@@ -222,8 +231,8 @@ func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective,
 // begin sets the objective to a stage that begins at x, and returns the most evaluations of the
 // stage (0: the optimiser's default). If d limits all evaluations, each stage gets an equal part of
 // them instead.
-func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, box train.Bounds, x []float64,
-	stages int, begin func(stage int, x []float64) int) (*train.Result, error) {
+func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, box train.Bounds,
+	x []float64, stages int, begin func(stage int, x []float64) int) (*train.Result, error) {
 	var sum train.Result
 	for k := range stages {
 		part := d
@@ -231,7 +240,8 @@ func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, 
 		if d.Evaluations > 0 {
 			part.Evaluations = max(d.Evaluations/stages, 1)
 		}
-		r, err := part.minimize(ctx, run, fmt.Sprintf("%s/%d", run.Key, k+1), sum.Iterations, problem, box, x)
+		r, err := part.minimize(ctx, run, fmt.Sprintf("%s/%d", run.Key, k+1), sum.Iterations,
+			problem, box, x)
 		if err != nil {
 			return nil, err
 		}
@@ -269,8 +279,8 @@ func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int)
 	if b.Plain {
 		rate = defaultSGDRate
 	}
-	a := train.Adam{Batch: cmp.Or(b.Rows, rows), LearningRate: cmp.Or(b.Rate, rate), Seed: seed, Plain: b.Plain,
-		Nearest: b.Nearest}
+	a := train.Adam{Batch: cmp.Or(b.Rows, rows), LearningRate: cmp.Or(b.Rate, rate), Seed: seed,
+		Plain: b.Plain, Nearest: b.Nearest}
 	batches := a.Batches(n)
 	a.Steps = cmp.Or(b.Epochs, (steps+batches-1)/batches) * batches
 	return a
@@ -295,8 +305,8 @@ var errSearch = errors.New("the next search")
 
 // onBatches minimises from x on batches, or goes on from the run's last state, and searches when
 // near says so. A run's neighbours follow from its anchor, the point of the last search.
-func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam, box train.Bounds,
-	x []float64) (*train.AdamState, error) {
+func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam,
+	box train.Bounds, x []float64) (*train.AdamState, error) {
 	from := train.StartAdam(x)
 	anchor := []float64(nil)
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
@@ -319,7 +329,8 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 			}
 		}
 		s, err := a.In(box).Minimize(ctx, problem, from, func(s *train.AdamState) error {
-			if err := run.Tell(run.Key, &State{Batches: s.Clone(), Anchor: anchor}, s.Steps, s.Mean, s.Stopped); err != nil {
+			if err := run.Tell(run.Key, &State{Batches: s.Clone(), Anchor: anchor}, s.Steps, s.Mean,
+				s.Stopped); err != nil {
 				return err
 			}
 			if s.Stopped == "" && near.before(s.Steps, a.Steps) {
@@ -357,7 +368,8 @@ func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
 		}
 	}
 	if r.X == nil {
-		return nil, fmt.Errorf("the objective can't be evaluated on all rows after training on batches: %w", failure)
+		return nil, fmt.Errorf("the objective can't be evaluated on all rows after training on "+
+			"batches: %w", failure)
 	}
 	r.AtBound = box.Ends(r.X)
 	return r, nil

@@ -40,8 +40,8 @@ func (t Task) bySites(x []float64) (*posterior.Posterior, finding.List, error) {
 		}
 		return t.exact(objective.Observed{Sites: at}.Sited(t.All.X), x)
 	}
-	ways := []func(rows objective.Memory, x []float64) (*posterior.Posterior, float64, error){t.sitesByNearest,
-		t.sitesByInducing}
+	ways := []func(rows objective.Memory, x []float64) (*posterior.Posterior, float64,
+		error){t.sitesByNearest, t.sitesByInducing}
 	if !t.Either {
 		ways = ways[:1]
 	} else if _, tree := kernel.Joint(t.Kernel, x[:len(t.Kernel.Params())]); !tree &&
@@ -108,9 +108,11 @@ func some(rows objective.Memory, n int) objective.Memory {
 }
 
 // sitesByNearest returns Q whose rows see their nearest rows, and −ln p of rows that are left out.
-func (t Task) sitesByNearest(rows objective.Memory, x []float64) (*posterior.Posterior, float64, error) {
+func (t Task) sitesByNearest(rows objective.Memory,
+	x []float64) (*posterior.Posterior, float64, error) {
 	theta, beta, scale := t.parameters(x)
-	g := posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: scale, X: rows.X, Y: rows.Y}
+	g := posterior.Given{Kernel: t.Kernel, Theta: theta, Mean: t.Mean, Beta: beta, Noise: scale,
+		X: rows.X, Y: rows.Y}
 	at, err := objective.NearestSites(objective.Stepped(t.Noise, x[t.prior()+1:]), g, rows.Shift)
 	if err != nil {
 		return nil, 0, err
@@ -129,7 +131,8 @@ func (t Task) sitesByNearest(rows objective.Memory, x []float64) (*posterior.Pos
 }
 
 // sitesByInducing returns Q whose rows see inducing inputs, and −ln p of rows that are left out.
-func (t Task) sitesByInducing(rows objective.Memory, x []float64) (*posterior.Posterior, float64, error) {
+func (t Task) sitesByInducing(rows objective.Memory,
+	x []float64) (*posterior.Posterior, float64, error) {
 	theta, _, _ := t.parameters(x)
 	sample := rows.X
 	if rows.X.Rows > sitedSample {

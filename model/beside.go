@@ -58,8 +58,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 		return nil, err
 	}
 	n := float64(at.Rows)
-	x := &Context{far: Farthest(variances), Rows: at.Rows, RMSE: own.RMSE, MAE: s.TargetScale * sums[0] / n,
-		Coverage95: sums[1] / n, MeanRisk: own.MeanRisk}
+	x := &Context{far: Farthest(variances), Rows: at.Rows, RMSE: own.RMSE,
+		MAE: s.TargetScale * sums[0] / n, Coverage95: sums[1] / n, MeanRisk: own.MeanRisk}
 	constant, err := m.baseline(d.Ranks(), slices.Repeat(middle, len(at.Y)), at)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 		x.R2 = 1 - error2*error2/spread
 	}
 	if m.Exposure != "" {
-		if median, constant, err = m.rate(d, prior, d.RowsOf(roles, dataset.Certified), at); err != nil {
+		if median, constant, err = m.rate(d, prior, d.RowsOf(roles, dataset.Certified),
+			at); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +101,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 }
 
 // rate returns the prior rows' targets by exposure, and what they predict of the certified rows.
-func (m *Model) rate(d *dataset.Data, prior, certified []int, at scored) (rate float64, b Baseline, err error) {
+func (m *Model) rate(d *dataset.Data, prior, certified []int,
+	at scored) (rate float64, b Baseline, err error) {
 	y, err := d.Targets(prior)
 	own, err2 := d.Offsets(prior)
 	predicted, err3 := d.Offsets(certified)

@@ -22,7 +22,8 @@ func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) (err error) {
 
 // calibrated computes what Calibrate sets. certified holds the predictions of the certified rows,
 // or nil if nobody has predicted these rows yet.
-func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scored) (*Conformal, error) {
+func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles,
+	certified *scored) (*Conformal, error) {
 	if m.Classes != nil { // a label has no interval
 		return nil, nil
 	}
@@ -41,8 +42,8 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 		return nil, err
 	}
 	if from == "" && n < LeastCalibration {
-		return nil, fmt.Errorf("%d calibration rows are too few for intervals that contain %.0f %% of further targets: set "+
-			"aside at least %d", n, 100*conformalLevel, LeastCalibration)
+		return nil, fmt.Errorf("%d calibration rows are too few for intervals that contain %.0f "+
+			"%% of further targets: set aside at least %d", n, 100*conformalLevel, LeastCalibration)
 	}
 	at := certified
 	if role == dataset.Calibration || at == nil {
@@ -71,8 +72,8 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 	}
 	if !linalg.Finite(misses) || !linalg.Finite(deviations) {
 		if from == "" {
-			return nil, errors.New("no intervals: a calibration row is so far from its prediction that the error overflows: " +
-				"mend or remove the row")
+			return nil, errors.New("no intervals: a calibration row is so far from its " +
+				"prediction that the error overflows: mend or remove the row")
 		}
 		return nil, nil // nobody asked for intervals
 	}
@@ -82,8 +83,8 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles, certified *scor
 	slices.Sort(misses)
 	slices.Sort(deviations)
 	k := rank(conformalLevel, n)
-	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1], Normalised: deviations[k-1], From: from,
-		Misses: misses, Deviations: deviations}, nil
+	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1],
+		Normalised: deviations[k-1], From: from, Misses: misses, Deviations: deviations}, nil
 }
 
 // sets returns the Sets of a model of two classes, or nil if its certified rows can't give any.
@@ -104,6 +105,6 @@ func (m *Model) sets(d *dataset.Data, at *scored) (Sets, error) {
 // certified rows, and whether certified rows and further rows are exchangeable, with errors that
 // are known.
 func (m *Model) fixedBefore() bool {
-	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Limits == "" && m.Scaling.Source != dataset.AllRows &&
-		m.Group == "" && m.Split == ByContent
+	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Limits == "" &&
+		m.Scaling.Source != dataset.AllRows && m.Group == "" && m.Split == ByContent
 }

@@ -31,7 +31,8 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 // refactored returns the model that is certified, with its predictions of the certified rows.
 // The certificate is of the posterior that kernel, support, weights and noise give, without any
 // stored factor.
-func (m *Model) refactored(d *dataset.Data, roles dataset.Roles) (again *Model, at *scored, err error) {
+func (m *Model) refactored(d *dataset.Data,
+	roles dataset.Roles) (again *Model, at *scored, err error) {
 	defer matrix.Ended(&err)
 	if err := m.certifiable(); err != nil {
 		return nil, nil, err
@@ -51,8 +52,8 @@ func (m *Model) refactored(d *dataset.Data, roles dataset.Roles) (again *Model, 
 
 // certify computes the certificate of a model that refactored returned.
 // The context describes the certified predictions.
-func (m *Model) certify(d *dataset.Data, roles dataset.Roles, at *scored) (c *pacbayes.Certificate, x *Context,
-	err error) {
+func (m *Model) certify(d *dataset.Data, roles dataset.Roles,
+	at *scored) (c *pacbayes.Certificate, x *Context, err error) {
 	defer matrix.Ended(&err)
 	t := m.Terms
 	if at.Slices, err = m.slices(d, roles, *at); err != nil {
@@ -110,8 +111,9 @@ func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (found finding.
 // certifiable returns an error if the posterior can't have a certificate on any rows.
 func (m *Model) certifiable() error {
 	if q := m.Posterior; q.Joint() != nil && !m.Terms.MeanAlone() {
-		return fmt.Errorf("the posterior was solved by %s: only its mean can be certified, by its own misses, and only if "+
-			"the posterior was learnt on prior rows alone (--prior informed, mean-bound direct)", q.Kind())
+		return fmt.Errorf("the posterior was solved by %s: only its mean can be certified, by "+
+			"its own misses, and only if the posterior was learnt on prior rows alone (--prior "+
+			"informed, mean-bound direct)", q.Kind())
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ import (
 // A sparse posterior needs no check, because the certificate holds for any, whether training found
 // it or not. The caller must have recomputed the factors.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
-	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit, m.checkTerms,
-		m.checkScaling, m.checkEncoding, m.checkMonotone, m.checkConditioned} {
+	for _, check := range []func(*dataset.Data, dataset.Roles) error{m.checkDealt, m.checkSplit,
+		m.checkTerms, m.checkScaling, m.checkEncoding, m.checkMonotone, m.checkConditioned} {
 		if err := check(d, roles); err != nil {
 			return err
 		}
@@ -48,7 +48,8 @@ func (m *Model) checkDealt(*dataset.Data, dataset.Roles) error {
 		return err
 	}
 	if !slices.Equal(dealt, m.positional) {
-		return fmt.Errorf("the model file gives rows other roles than seed %d deals: no certificate", m.Seed)
+		return fmt.Errorf("the model file gives rows other roles than seed %d deals: no "+
+			"certificate", m.Seed)
 	}
 	return nil
 }
@@ -97,8 +98,8 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	}
 	if t.Informed && q.Joint() != nil { // the parameters of a learnt prior lie on no grid
 		if t.Params != 0 {
-			return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was learnt: no certificate",
-				t.Params)
+			return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was "+
+				"learnt: no certificate", t.Params)
 		}
 		return nil
 	}
@@ -113,18 +114,20 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 			}
 		}
 		if len(different) > t.Tied || lengthscales != t.Lengthscales {
-			return fmt.Errorf("the certificate's terms pay for %d different values of %d lengthscales, but the prior has %d "+
-				"different values of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
+			return fmt.Errorf("the certificate's terms pay for %d different values of %d "+
+				"lengthscales, but the prior has %d different values of %d: no certificate", t.Tied,
+				t.Lengthscales, len(different), lengthscales)
 		}
 		params -= t.Lengthscales - t.Tied
 	}
 	if t.Params != params {
-		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate",
-			t.Params, params)
+		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has "+
+			"%d: no certificate", t.Params, params)
 	}
 	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
 		if at, _, _ := t.Grid.Round(v); at != v {
-			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate", v, t.Grid)
+			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate",
+				v, t.Grid)
 		}
 	}
 	return nil
@@ -153,14 +156,19 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	if err != nil {
 		return err
 	}
-	near := func(a, b, unit float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(b), unit) }
+	near := func(a, b, unit float64) bool {
+		return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(b), unit)
+	}
 	same := len(again.InputMean) == len(s.InputMean) && len(again.InputMean) == len(s.InputScale) &&
-		near(s.TargetMean, again.TargetMean, again.TargetScale) && near(s.TargetScale, again.TargetScale, 0)
+		near(s.TargetMean, again.TargetMean, again.TargetScale) &&
+		near(s.TargetScale, again.TargetScale, 0)
 	if a, b := again.Transform, s.Transform; same && b != nil {
-		same = a.Lambda == b.Lambda && a.From == b.From && near(b.Mean, a.Mean, a.Scale) && near(b.Scale, a.Scale, 0)
+		same = a.Lambda == b.Lambda && a.From == b.From && near(b.Mean, a.Mean, a.Scale) &&
+			near(b.Scale, a.Scale, 0)
 	}
 	for i := 0; same && i < len(s.InputMean); i++ {
-		same = near(s.InputMean[i], again.InputMean[i], again.InputScale[i]) && near(s.InputScale[i], again.InputScale[i], 0)
+		same = near(s.InputMean[i], again.InputMean[i], again.InputScale[i]) &&
+			near(s.InputScale[i], again.InputScale[i], 0)
 	}
 	if !same {
 		return fmt.Errorf("the scaling's constants don't come from %s: no certificate", whose)
@@ -178,8 +186,8 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 		return err
 	}
 	if !again.Near(m.Encoding) {
-		return errors.New("the categories of inputs, or the fills for missing values, don't come from the prior rows: no " +
-			"certificate")
+		return errors.New("the categories of inputs, or the fills for missing values, don't come " +
+			"from the prior rows: no certificate")
 	}
 	return nil
 }
@@ -205,7 +213,8 @@ func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	if prior == nil {
 		return m.checkMade("posterior", q, d, roles, dataset.Certified, solved)
 	}
-	if err := m.checkMade("prior", prior, d, roles, dataset.Prior, solved); err != nil || q.Support.Rows == 0 {
+	if err := m.checkMade("prior", prior, d, roles, dataset.Prior, solved); err != nil ||
+		q.Support.Rows == 0 {
 		return err
 	}
 	return m.checkMade("posterior", q, d, roles, dataset.Certified, solvedAfter)
@@ -214,12 +223,13 @@ func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 // checkMade returns an error if q doesn't follow from the rows with the given role.
 // The support must be the rows' inputs, and the rows' targets must give the solution.
 // Inducing inputs may be any, so that a q with inducing inputs always passes.
-func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role,
-	tolerance float64) error {
+func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, roles dataset.Roles,
+	role dataset.Role, tolerance float64) error {
 	if q.Inducing() > 0 {
 		return nil
 	}
-	other := fmt.Errorf("the %s wasn't conditioned on the model's %s rows, in this order: no certificate", what, role)
+	other := fmt.Errorf("the %s wasn't conditioned on the model's %s rows, in this order: no "+
+		"certificate", what, role)
 	rows := d.ScaledOf(roles, role, m.Scaling)
 	n, cols := rows.Dims()
 	if q.Support.Rows != roles.Count(role) || q.Support.Cols != cols {
@@ -231,7 +241,9 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if err := rows.Block(0, n, x.Data[:n*cols], y); err != nil {
 		return err
 	}
-	if lists.Where(n, func(i int) bool { return !slices.Equal(q.Support.Row(rows.Place(i)), x.Row(i)) }) != nil {
+	if lists.Where(n, func(i int) bool {
+		return !slices.Equal(q.Support.Row(rows.Place(i)), x.Row(i))
+	}) != nil {
 		return other
 	}
 	known, err := m.KnownNoise(rows)
@@ -254,7 +266,8 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 	if err := m.checkNoises(q.Noises, known, x, rows.Place); err != nil {
 		return err
 	}
-	if kind, _ := method.Find(m.Objective); m.Sited() != nil && what != "posterior" && kind.Bound == "" {
+	if kind, _ := method.Find(m.Objective); m.Sited() != nil && what != "posterior" &&
+		kind.Bound == "" {
 		return m.checkSites(q, y, rows)
 	}
 	q.Mean.At(q.Beta, x, mean)
@@ -272,10 +285,11 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 // propagation.
 func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Scaled) error {
 	n := len(y)
-	wrong := fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no certificate",
-		dataset.Prior)
-	at := objective.Observed{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n),
-		Sites: objective.Sites{Y: make([]float64, n), Known: q.Noises}, Noise: m.Sited(), Scale: 1}
+	wrong := fmt.Errorf("the predictor's sites don't follow from the targets of the %s rows: no "+
+		"certificate", dataset.Prior)
+	at := objective.Observed{Y: make([]float64, n), Mean: make([]float64, n),
+		Variance: make([]float64, n), Sites: objective.Sites{Y: make([]float64, n),
+			Known: q.Noises}, Noise: m.Sited(), Scale: 1}
 	if at.Noise.Scaled() {
 		at.Scale = m.ObservationNoise
 	}
@@ -294,8 +308,9 @@ func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Sc
 	if near {
 		q.Mean.At(q.Beta, q.Support, at.Sites.Y)
 		linalg.Axpy(1, s.Targets, at.Sites.Y)
-		posterior.Own(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta, Noise: q.Noise,
-			X: q.Support, Y: at.Sites.Y}, objective.SiteNeighbours)(at.Sites.Y, q.Noises, at.Mean, at.Variance)
+		posterior.Own(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean, Beta: q.Beta,
+			Noise: q.Noise, X: q.Support, Y: at.Sites.Y},
+			objective.SiteNeighbours)(at.Sites.Y, q.Noises, at.Mean, at.Variance)
 	} else {
 		q.Latent(q.Support, at.Mean, at.Variance)
 		for i, w := range q.Weights() {
@@ -312,9 +327,10 @@ func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Sc
 func (m *Model) checkMonotone(d *dataset.Data, roles dataset.Roles) error {
 	own, err := MonotoneOf(d.ScaledOf(roles, dataset.Prior, m.Scaling), m.Posterior.Monotone)
 	for i, a := range m.Posterior.Monotone {
-		if err == nil && !(math.Abs(a.From-own[i].From)+math.Abs(a.To-own[i].To) <= sameFigure*math.Abs(a.To-a.From)) {
-			err = fmt.Errorf("the ends of the monotone input %q aren't those of the prior rows: no "+
-				"certificate", m.Inputs[a.Input])
+		if err == nil && !(math.Abs(a.From-own[i].From)+
+			math.Abs(a.To-own[i].To) <= sameFigure*math.Abs(a.To-a.From)) {
+			err = fmt.Errorf("the ends of the monotone input %q aren't those of the prior "+
+				"rows: no certificate", m.Inputs[a.Input])
 		}
 	}
 	return err
@@ -330,13 +346,13 @@ func (m *Model) checkNoises(noises, want []float64, x matrix.Dense, place func(i
 		return nil // such a noise has variances of its own
 	}
 	if (want == nil) != (noises == nil) {
-		return fmt.Errorf("the model and its posterior disagree about whether %s rows differ in noise: no certificate",
-			dataset.Prior)
+		return fmt.Errorf("the model and its posterior disagree about whether %s rows differ in "+
+			"noise: no certificate", dataset.Prior)
 	}
 	for i, v := range want {
 		if own := noises[place(i)]; !(math.Abs(own-v) <= sameFigure*v) {
-			return fmt.Errorf("the noise variance of a row of the posterior is %.9g, but the model's noise makes "+
-				"it %.9g: no certificate", own, v)
+			return fmt.Errorf("the noise variance of a row of the posterior is %.9g, but the "+
+				"model's noise makes it %.9g: no certificate", own, v)
 		}
 	}
 	return nil

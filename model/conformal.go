@@ -55,12 +55,14 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 	case share == 0 || share == c.Level:
 		return c.HalfWidth, c.Normalised, nil
 	case !(share > 0 && share < 1):
-		return 0, 0, fmt.Errorf("level %v: want a share of targets between 0 and 1, such as 0.9", share)
+		return 0, 0, fmt.Errorf("level %v: want a share of targets between 0 and 1, such as 0.9",
+			share)
 	case c.Misses == nil:
-		return 0, 0, fmt.Errorf("level %v: the model is from an older version, which only has the level %v", share, c.Level)
+		return 0, 0, fmt.Errorf("level %v: the model is from an older version, which only has "+
+			"the level %v", share, c.Level)
 	case k > c.Rows:
-		return 0, 0, fmt.Errorf("level %v: %d rows are too few for this level, which takes at least %.0f rows", share, c.Rows,
-			math.Ceil(share/(1-share)-1e-9))
+		return 0, 0, fmt.Errorf("level %v: %d rows are too few for this level, which takes at "+
+			"least %.0f rows", share, c.Rows, math.Ceil(share/(1-share)-1e-9))
 	}
 	return c.Misses[k-1], c.Deviations[k-1], nil
 }
@@ -70,9 +72,11 @@ func (c *Conformal) sane(rows int) error {
 	if c == nil {
 		return nil
 	}
-	unfit := errors.New("the model file's conformal intervals can't come from its calibration rows or certified rows")
-	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 &&
-		c.Normalised >= 0) || (c.From != "" && c.From != FromCertified) || (c.Misses == nil) != (c.Deviations == nil) {
+	unfit := errors.New("the model file's conformal intervals can't come from its calibration " +
+		"rows or certified rows")
+	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration ||
+		!(c.HalfWidth >= 0 && c.Normalised >= 0) || (c.From != "" && c.From != FromCertified) ||
+		(c.Misses == nil) != (c.Deviations == nil) {
 		return unfit
 	}
 	k := rank(c.Level, rows)
@@ -80,8 +84,8 @@ func (c *Conformal) sane(rows int) error {
 		of []float64
 		at float64
 	}{{c.Misses, c.HalfWidth}, {c.Deviations, c.Normalised}} {
-		if scores.of != nil && (len(scores.of) != rows || !slices.IsSorted(scores.of) || scores.of[0] < 0 ||
-			scores.of[k-1] != scores.at) {
+		if scores.of != nil && (len(scores.of) != rows || !slices.IsSorted(scores.of) ||
+			scores.of[0] < 0 || scores.of[k-1] != scores.at) {
 			return unfit
 		}
 	}
@@ -96,14 +100,16 @@ func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	b := stored
 	miss := func(a, b float64) bool { return cautious.SameWidth(a, b, 1) }
 	deviation := func(a, b float64) bool { return cautious.SameWidth(a, b, 1/sd) }
-	if a.Level != b.Level || a.Rows != b.Rows || a.From != b.From || !miss(a.HalfWidth, b.HalfWidth) ||
-		!deviation(a.Normalised, b.Normalised) {
-		return fmt.Sprintf("conformal intervals computed from %d rows are ±%v and ±%v sd, not ±%v and ±%v sd from "+
-			"%d rows", a.Rows, a.HalfWidth, a.Normalised, b.HalfWidth, b.Normalised, b.Rows)
+	if a.Level != b.Level || a.Rows != b.Rows || a.From != b.From ||
+		!miss(a.HalfWidth, b.HalfWidth) || !deviation(a.Normalised, b.Normalised) {
+		return fmt.Sprintf("conformal intervals computed from %d rows are ±%v and ±%v sd, not "+
+			"±%v and ±%v sd from %d rows", a.Rows, a.HalfWidth, a.Normalised, b.HalfWidth,
+			b.Normalised, b.Rows)
 	}
 	for i := range b.Misses {
 		if !miss(a.Misses[i], b.Misses[i]) || !deviation(a.Deviations[i], b.Deviations[i]) {
-			return fmt.Sprintf("conformal intervals have another score at position %d of %d", i+1, b.Rows)
+			return fmt.Sprintf("conformal intervals have another score at position %d of %d",
+				i+1, b.Rows)
 		}
 	}
 	return ""

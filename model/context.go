@@ -76,8 +76,8 @@ func (x *Context) misses() []float64 {
 }
 
 func (x *Context) shares() []float64 {
-	return []float64{x.Coverage95, x.MeanRisk, x.Constant.MeanRisk, x.Constant.MeanBound, x.Linear.MeanRisk,
-		x.Linear.MeanBound, x.Unknown.MeanRisk, x.Unknown.MeanBound}
+	return []float64{x.Coverage95, x.MeanRisk, x.Constant.MeanRisk, x.Constant.MeanBound,
+		x.Linear.MeanRisk, x.Linear.MeanBound, x.Unknown.MeanRisk, x.Unknown.MeanBound}
 }
 
 // numbers returns all numbers of a context except AllRows.

@@ -51,7 +51,8 @@ func (c *Curve) Add(iteration int, value float64) {
 	// The last point is always the newest. Later points replace it if it is too close to the point
 	// before it.
 	n := len(c.Iterations)
-	if (n > 0 && c.Iterations[n-1] >= iteration) || (n > 1 && c.Iterations[n-1]-c.Iterations[n-2] < c.Every) {
+	if (n > 0 && c.Iterations[n-1] >= iteration) ||
+		(n > 1 && c.Iterations[n-1]-c.Iterations[n-2] < c.Every) {
 		n--
 	}
 	c.Iterations = append(c.Iterations[:n], iteration)

@@ -54,8 +54,8 @@ func (e *Explanation) Fill(i int, values []float64) {
 }
 
 // ErrClasses is the error of Explain for a model of classes.
-var ErrClasses = errors.New("explain: it says what moves a predicted number, and this model predicts the probabilities " +
-	"of classes")
+var ErrClasses = errors.New("explain: it says what moves a predicted number, and this model " +
+	"predicts the probabilities of classes")
 
 // Explain explains the predictions for the rows of d, which views a table's columns as the model's
 // inputs.
@@ -68,13 +68,14 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 		return nil, ErrClasses
 	}
 	if m.Sited() != nil {
-		return nil, fmt.Errorf("explain: it says what moves a number with Gaussian noise, and the noise is %s", m.Noise)
+		return nil, fmt.Errorf("explain: it says what moves a number with Gaussian noise, and "+
+			"the noise is %s", m.Noise)
 	}
 	names, of := m.sources()
 	base := make([]float64, 1)
 	m.Posterior.Latent(linalg.New(1, d.Cols), base, nil)
-	e = &Explanation{Base: m.estimate(base[0]), Columns: names, Contributions: make([][]float64, d.Rows),
-		Remainder: make([]float64, d.Rows)}
+	e = &Explanation{Base: m.estimate(base[0]), Columns: names,
+		Contributions: make([][]float64, d.Rows), Remainder: make([]float64, d.Rows)}
 	err = eachBlock(d.Scaled(d.All(), m.Scaling), func(first int, x matrix.Dense) {
 		f := make([]float64, x.Rows)
 		m.Posterior.Latent(x, f, nil)
@@ -92,7 +93,8 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 				w.far = 1
 			}
 			w.add(to, 0, 1)
-			e.Contributions[first+i], e.Remainder[first+i] = to, m.estimate(f[i])-e.Base-linalg.Sum(to)
+			e.Contributions[first+i], e.Remainder[first+i] = to, m.estimate(f[i])-e.Base-linalg.Sum(
+				to)
 		})
 	})
 	if err == nil {
@@ -100,8 +102,8 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 	}
 	for i := range e.Remainder {
 		if err == nil && !linalg.Finite(e.Remainder[i:i+1]) {
-			err = fmt.Errorf("%s: %s: the prediction can't be explained: it overflows on the way from the mean row", d.Source,
-				d.Where(i))
+			err = fmt.Errorf("%s: %s: the prediction can't be explained: it overflows on the way "+
+				"from the mean row", d.Source, d.Where(i))
 		}
 	}
 	return e, err

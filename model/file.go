@@ -175,8 +175,8 @@ func (m *Model) needs() uint32 {
 func (m *Model) Write(w io.Writer) error {
 	p := m.Posterior
 	roles := lists.Of(m.positional, func(r dataset.Role) byte { return byte(r) })
-	h := header{Model: *m, Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise,
-		Monotone: p.Monotone}
+	h := header{Model: *m, Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean),
+		NoiseVariance: p.Noise, Monotone: p.Monotone}
 	version := uint32(factored)
 	if _, h.Nearest = p.Arrays(); p.Kind() != posterior.ByCholesky {
 		h.Solver = p.Kind()
@@ -225,8 +225,9 @@ func (m *Model) serialise(w io.Writer, h header, version uint32, roles []byte, p
 	if err != nil {
 		var number *json.UnsupportedValueError
 		if errors.As(err, &number) {
-			err = errors.New("a number in it overflows, because the table's numbers are too large or too far apart: change " +
-				"their units, or mend rows that differ much from all others")
+			err = errors.New("a number in it overflows, because the table's numbers are too " +
+				"large or too far apart: change their units, or mend rows that differ much from " +
+				"all others")
 		}
 		return fmt.Errorf("the model can't be written: %w", err)
 	}
@@ -348,7 +349,8 @@ func (e brief) Error() string {
 		each := lists.Of(joined.Unwrap(), error.Error)
 		before, after, found := strings.Cut(text, strings.Join(each, "\n"))
 		if found {
-			return shortened(before) + strings.Join(lists.Of(each, shortened), "\n") + shortened(after)
+			return shortened(before) + strings.Join(lists.Of(each, shortened), "\n") +
+				shortened(after)
 		}
 	}
 	return shortened(text)
@@ -368,7 +370,8 @@ func decode(raw []byte) (_ *Model, err error) {
 	defer func() { err = Brief(err) }()
 	if len(raw) < len(Magic) || string(raw[:len(Magic)]) != Magic {
 		if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
-			return nil, errors.New("this is JSON, such as a certificate of other predictions, not a model file")
+			return nil, errors.New("this is JSON, such as a certificate of other predictions, " +
+				"not a model file")
 		}
 		return nil, fmt.Errorf("this isn't a krigo model file")
 	}
@@ -379,8 +382,8 @@ func decode(raw []byte) (_ *Model, err error) {
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); v == several {
 		return nil, ofSeveral(raw)
 	} else if v < 1 || v > Version {
-		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions 1 to %d: use a newer krigo",
-			v, Version)
+		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions "+
+			"1 to %d: use a newer krigo", v, Version)
 	}
 	hl := int(binary.LittleEndian.Uint32(raw[len(Magic)+4:]))
 	if hl > maxHeader || len(raw) < prefix+hl+sha256.Size {
@@ -410,14 +413,15 @@ func decode(raw []byte) (_ *Model, err error) {
 		}
 	}
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
-		return nil, fmt.Errorf("the model file is damaged or was altered: its checksum doesn't match")
+		return nil, fmt.Errorf("the model file is damaged or was altered: its checksum " +
+			"doesn't match")
 	}
 	if headerErr != nil {
 		return nil, fmt.Errorf("the model file's header doesn't describe a model: %w", headerErr)
 	}
 	if size != len(body) {
-		return nil, fmt.Errorf("the model file's header lists arrays of %d bytes, but the file has %d bytes of arrays",
-			size-prefix-hl, len(body)-prefix-hl)
+		return nil, fmt.Errorf("the model file's header lists arrays of %d bytes, but the file "+
+			"has %d bytes of arrays", size-prefix-hl, len(body)-prefix-hl)
 	}
 	m, err := h.model(body[prefix+hl:])
 	if err != nil {
@@ -425,8 +429,8 @@ func decode(raw []byte) (_ *Model, err error) {
 	}
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) ||
 		(max(v, m.needs()) >= noised && v != m.needs()) {
-		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: "+
-			"it was altered", v)
+		return nil, fmt.Errorf("the model file says that its format version is %d, but its "+
+			"header isn't of that version: it was altered", v)
 	}
 	m.checksum = hex.EncodeToString(sum)
 	return m, nil
@@ -448,8 +452,9 @@ func (h header) model(data []byte) (*Model, error) {
 		return nil, errors.New("the model file has no inputs")
 	}
 	if len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
-		return nil, fmt.Errorf("the model file's scaling has means of %d and scales of %d inputs, but the file has %d "+
-			"inputs", len(h.Scaling.InputMean), len(h.Scaling.InputScale), d)
+		return nil, fmt.Errorf("the model file's scaling has means of %d and scales of %d "+
+			"inputs, but the file has %d inputs", len(h.Scaling.InputMean),
+			len(h.Scaling.InputScale), d)
 	}
 	if err := h.deal(m); err != nil {
 		return nil, err
@@ -481,7 +486,8 @@ func (h header) model(data []byte) (*Model, error) {
 }
 
 // read sets roles and hashes in m, and returns the numbers and the shapes of all arrays by name.
-func (h header) read(data []byte, m *Model) (found map[string][]float64, shape map[string]array, err error) {
+func (h header) read(data []byte, m *Model) (found map[string][]float64, shape map[string]array,
+	err error) {
 	found = map[string][]float64{}
 	shape = map[string]array{}
 	for _, a := range h.Arrays {
@@ -501,13 +507,15 @@ func (h header) read(data []byte, m *Model) (found map[string][]float64, shape m
 			}
 		}
 		if a.Type != want {
-			return nil, nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
+			return nil, nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name,
+				a.Type, want)
 		}
 		vs := lists.To(len(part)/8, func(i int) float64 {
 			return math.Float64frombits(binary.LittleEndian.Uint64(part[8*i:]))
 		})
 		if want == "float64" && !linalg.Finite(vs) {
-			return nil, nil, fmt.Errorf("the model file's array %q has a number that isn't finite", a.Name)
+			return nil, nil, fmt.Errorf("the model file's array %q has a number that isn't finite",
+				a.Name)
 		}
 		if _, twice := found[a.Name]; twice {
 			return nil, nil, fmt.Errorf("the model file has the array %q twice", a.Name)
@@ -524,10 +532,11 @@ func (h header) deal(m *Model) error {
 		json.Compact(&text, h.Fitted) // no error: parsing the header has checked it
 		m.Fitted = text.Bytes()
 	}
-	unfit := errors.New("the model file's statements about the roles of rows contradict one another")
+	unfit := errors.New("the model file's statements about the roles of rows contradict one " +
+		"another")
 	if h.Split == "" {
-		newer := h.Beside != nil || h.Counts != nil || h.Groups != nil || h.Range != nil || h.Fitted != nil ||
-			h.Group+h.All+h.Targets != ""
+		newer := h.Beside != nil || h.Counts != nil || h.Groups != nil || h.Range != nil ||
+			h.Fitted != nil || h.Group+h.All+h.Targets != ""
 		if m.Split = ByPosition; len(m.positional) == 0 || newer {
 			return unfit
 		}
@@ -542,8 +551,9 @@ func (h header) deal(m *Model) error {
 	}
 	if (h.Split != ByContent && h.Split != ByLast) || h.Counts == nil || h.Range == nil ||
 		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
-		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) || (h.Beside != nil && !h.besides()) ||
-		(h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
+		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) ||
+		(h.Beside != nil && !h.besides()) || (h.Groups != nil) != (h.Group != "") ||
+		len(m.positional) > 0 {
 		return unfit
 	}
 	columns := len(h.Inputs)
@@ -551,7 +561,8 @@ func (h header) deal(m *Model) error {
 		columns = len(h.Encoding.Columns)
 	}
 	order := slices.Sorted(slices.Values(h.HashOrder))
-	if order != nil && (slices.IsSorted(h.HashOrder) || !slices.Equal(order, linalg.UpTo(columns))) {
+	if order != nil && (slices.IsSorted(h.HashOrder) ||
+		!slices.Equal(order, linalg.UpTo(columns))) {
 		return unfit
 	}
 	m.Counts, m.Groups, m.Range = *h.Counts, *h.Counts, *h.Range
@@ -595,7 +606,8 @@ type arrays struct {
 }
 
 // posterior assembles a posterior from the arrays whose names begin with prefix.
-func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d int) (*posterior.Posterior, error) {
+func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string,
+	d int) (*posterior.Posterior, error) {
 	k, theta, err := spec.Build(len(a.inputs), a.inputs...)
 	if err != nil {
 		return nil, fmt.Errorf("the model file's kernel: %w", err)
@@ -615,12 +627,13 @@ func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d in
 func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	k := h.Kernel
 	if h.Solver != "" {
-		return nil, fmt.Errorf("the model file's solver is %q, but its prior is a posterior, which only a factored "+
-			"posterior may have as its prior", h.Solver)
+		return nil, fmt.Errorf("the model file's solver is %q, but its prior is a posterior, "+
+			"which only a factored posterior may have as its prior", h.Solver)
 	}
-	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper ||
-		len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {
-		return nil, errors.New("the model file's kernel isn't its prior, a posterior with the temper as its variance")
+	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) ||
+		k.Variance != h.Prior.Temper || len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {
+		return nil, errors.New("the model file's kernel isn't its prior, a posterior with the " +
+			"temper as its variance")
 	}
 	prior, err := a.posterior("prior_", k.Parts[0], h.Prior.Mean, d)
 	if err != nil {
@@ -633,8 +646,8 @@ func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	return a.assemble("", conditional, 0, mean, d)
 }
 
-func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean, d int) (*posterior.Posterior,
-	error) {
+func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean,
+	d int) (*posterior.Posterior, error) {
 	values := func(name string) []float64 { return a.values[prefix+name] }
 	n := a.shape[prefix+"support"].Rows
 	for _, of := range []struct {
@@ -642,16 +655,17 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		is, has int
 	}{{"theta", len(values("theta")), params}, {"beta", len(values("beta")), len(mean.Params())}} {
 		if of.is != of.has {
-			return nil, fmt.Errorf("the model file's array %q has %d numbers, but its kernel or mean has %d such parameters",
-				prefix+of.name, of.is, of.has)
+			return nil, fmt.Errorf("the model file's array %q has %d numbers, but its kernel or "+
+				"mean has %d such parameters", prefix+of.name, of.is, of.has)
 		}
 	}
 	if cols := a.shape[prefix+"support"].Cols; cols != d {
-		return nil, fmt.Errorf("the model file's array %q has %d columns, but the file has %d inputs", prefix+"support", cols,
-			d)
+		return nil, fmt.Errorf("the model file's array %q has %d columns, but the file has %d "+
+			"inputs", prefix+"support", cols, d)
 	}
 	if a.nearest < 0 || a.nearest > maxNearest {
-		return nil, fmt.Errorf("the model file's nearest is %d: want 1 to %d", a.nearest, maxNearest)
+		return nil, fmt.Errorf("the model file's nearest is %d: want 1 to %d",
+			a.nearest, maxNearest)
 	}
 	p := &posterior.Posterior{Kernel: k, Theta: values("theta"), Mean: mean, Beta: values("beta"),
 		Support: linalg.Of(n, d, values("support"))}
@@ -665,7 +679,8 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		case !has(name):
 			return nil, fmt.Errorf("it has no array %q", prefix+name)
 		case is != array{prefix + name, "float64", n, cols}:
-			return nil, fmt.Errorf("array %q is %d×%d, but the support has %d rows", prefix+name, is.Rows, is.Cols, n)
+			return nil, fmt.Errorf("array %q is %d×%d, but the support has %d rows", prefix+name,
+				is.Rows, is.Cols, n)
 		}
 		return values(name), nil
 	})

@@ -25,8 +25,9 @@ const (
 
 // named are the keys of a header whose texts are names, findings or options.
 // Whatever prints these quotes them.
-var named = []string{"inputs", "target", "targets", "classes", "kinds", "reading", "encoding", "columns", "name", "by",
-	"offset", "exposure", "censored", "noise_column", "group", "terms", "subject", "notices", "fitted", "source"}
+var named = []string{"inputs", "target", "targets", "classes", "kinds", "reading", "encoding",
+	"columns", "name", "by", "offset", "exposure", "censored", "noise_column", "group", "terms",
+	"subject", "notices", "fitted", "source"}
 
 // several is the version of files that hold a model file for each target of a fit.
 // It is far from the versions of one model's file.
@@ -63,8 +64,9 @@ type severalHeader struct {
 type OfSeveral struct{ Targets []string }
 
 func (e *OfSeveral) Error() string {
-	return fmt.Sprintf("this file has models of %d targets (%s), and one is needed: krigo extract FILE --target "+
-		"NAME --out OTHER.krigo writes the model of one target", len(e.Targets), spelling.Quoted(e.Targets, 10))
+	return fmt.Sprintf("this file has models of %d targets (%s), and one is needed: krigo "+
+		"extract FILE --target NAME --out OTHER.krigo writes the model of one target",
+		len(e.Targets), spelling.Quoted(e.Targets, 10))
 }
 
 // ofSeveral returns the error of a file of several models that is read as the file of one.
@@ -84,7 +86,8 @@ func opened(raw []byte) (h severalHeader, files []byte, err error) {
 	}
 	body := raw[:len(raw)-sha256.Size]
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], raw[len(body):]) {
-		return h, nil, errors.New("the file of models is damaged or was altered: its checksum doesn't match")
+		return h, nil, errors.New("the file of models is damaged or was altered: its checksum " +
+			"doesn't match")
 	}
 	const each = 40 // bytes of memory that a byte of JSON may take
 	if err := memory.Afford("the header of the file of models", each*float64(n)); err != nil {
@@ -103,7 +106,8 @@ func opened(raw []byte) (h severalHeader, files []byte, err error) {
 		left -= n
 	}
 	if left != 0 || len(h.Targets) != len(h.Bytes) || len(h.Targets) < 2 {
-		return h, nil, errors.New("the header of the file of models doesn't list the models that follow")
+		return h, nil, errors.New("the header of the file of models doesn't list the models that " +
+			"follow")
 	}
 	return h, files, nil
 }

@@ -104,7 +104,8 @@ func (m *Model) KnownNoise(rows any) ([]float64, error) {
 		}
 	}
 	if all == nil {
-		return nil, fmt.Errorf("these rows lack the column %q, the standard errors of the target", m.Errors)
+		return nil, fmt.Errorf("these rows lack the column %q, the standard errors of the target",
+			m.Errors)
 	}
 	for i := range all {
 		all[i] += m.ObservationNoise
@@ -157,7 +158,8 @@ func (m *Model) Spreads(mean, variance, noises []float64) ([]objective.Spread, e
 // spreads does what Spreads does, and panics with a matrix.End after ctx has ended.
 // A mean or a variance that isn't finite is an error here, before anything searches for its
 // quantiles.
-func (m *Model) spreads(ctx context.Context, mean, variance, noises []float64) ([]objective.Spread, error) {
+func (m *Model) spreads(ctx context.Context, mean, variance,
+	noises []float64) ([]objective.Spread, error) {
 	noise, err := m.likelihood()
 	if err != nil {
 		return nil, err
@@ -169,7 +171,8 @@ func (m *Model) spreads(ctx context.Context, mean, variance, noises []float64) (
 	}
 	of := make([]objective.Spread, len(mean))
 	errs := make([]error, len(mean))
-	each(ctx, len(mean), func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.noiseIn(noises, i)) })
+	each(ctx, len(mean),
+		func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], m.noiseIn(noises, i)) })
 	for i, err := range errs {
 		if err != nil {
 			return nil, &rowError{i, fmt.Errorf("the noise %q: %w", m.Noise, err)}
@@ -188,7 +191,8 @@ func (m *Model) from(mean, variance float64) float64 {
 }
 
 // errTooFar is the error for a row whose prediction isn't a finite number.
-var errTooFar = errors.New("the prediction overflows: its inputs are too far from the training data")
+var errTooFar = errors.New("the prediction overflows: its inputs are too far from the " +
+	"training data")
 
 // rowError is an error about one of the rows that are predicted.
 type rowError struct {
@@ -216,7 +220,8 @@ func (m *Model) Points(mean, variance, noises []float64) (point, sd []float64, e
 	point = make([]float64, len(mean))
 	if noise != nil {
 		for i, f := range mean {
-			point[i], sd[i] = noise.Point(f, variance[i], m.ObservationNoise), sd[i]/m.Scaling.TargetScale
+			point[i], sd[i] = noise.Point(f, variance[i],
+				m.ObservationNoise), sd[i]/m.Scaling.TargetScale
 		}
 		m.Scaling.Standard(point, point)
 		return point, sd, nil
@@ -263,8 +268,8 @@ func CheckTargets(d *dataset.Data, rows []int, noise objective.Sited) error {
 	for i, v := range y {
 		if err == nil {
 			if wrong := noise.Allows(v); wrong != nil {
-				err = fmt.Errorf("%s: %s: the target %q is %v, and %w: correct or remove the row, or take another "+
-					"noise", d.Source, d.Where(rows[i]), d.Target, v, wrong)
+				err = fmt.Errorf("%s: %s: the target %q is %v, and %w: correct or remove the "+
+					"row, or take another noise", d.Source, d.Where(rows[i]), d.Target, v, wrong)
 			}
 		}
 	}
@@ -285,7 +290,8 @@ func each(ctx context.Context, n int, do func(i int)) {
 
 // OwnErrors turns errors of f into errors of the prediction, in standard deviations of the target.
 // errs holds the errors of f at rows in scaled units, and variance holds the variances of y there.
-func (m *Model) OwnErrors(d *dataset.Data, rows []int, errs, variance []float64) ([]float64, error) {
+func (m *Model) OwnErrors(d *dataset.Data, rows []int, errs,
+	variance []float64) ([]float64, error) {
 	if m.Scaling.Transform == nil {
 		return errs, nil
 	}

@@ -206,7 +206,9 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 // Further returns the columns that a prediction takes besides the inputs:
 // the offset or the exposure, and the standard errors.
 func (m *Model) Further() []string {
-	return slices.DeleteFunc([]string{m.Offset, m.Exposure, m.Errors}, func(name string) bool { return name == "" })
+	return slices.DeleteFunc([]string{m.Offset, m.Exposure, m.Errors}, func(name string) bool {
+		return name == ""
+	})
 }
 
 // Beyond returns the data with the columns that Further lists.

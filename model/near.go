@@ -58,10 +58,12 @@ func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
 		each(context.Background(), len(certified), func(i int) {
 			for k, row := range rows {
 				miss := math.Abs(y[i] - targets[k])
-				if miss > apart || (roles.Group != nil && roles.Group[row] == roles.Group[certified[i]]) {
+				if miss > apart || (roles.Group != nil &&
+					roles.Group[row] == roles.Group[certified[i]]) {
 					continue
 				}
-				found[i].add(row, nearness(x[i*d.Cols:(i+1)*d.Cols], others[k*d.Cols:(k+1)*d.Cols], miss))
+				found[i].add(row, nearness(x[i*d.Cols:(i+1)*d.Cols], others[k*d.Cols:(k+1)*d.Cols],
+					miss))
 			}
 		})
 	}
@@ -131,8 +133,8 @@ func gap(found []nearest, all int) int {
 			}
 			farther += of.pairs[t-1]
 		}
-		if float64(len(copied)) >= max(leastNear, nearShare*float64(len(found))) && near >= farther &&
-			float64(near) <= alikeShare*rows*float64(all) {
+		if float64(len(copied)) >= max(leastNear, nearShare*float64(len(found))) &&
+			near >= farther && float64(near) <= alikeShare*rows*float64(all) {
 			return int(rows)
 		}
 	}

@@ -34,7 +34,8 @@ const (
 // follows that input. The finding then names both causes.
 //
 // mean holds the predictions of the certified rows, in scaled units.
-func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles, mean []float64) (found finding.List, err error) {
+func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles,
+	mean []float64) (found finding.List, err error) {
 	if d.Ranks().Size() > 1 || m.Terms.Backtest {
 		return nil, nil
 	}

@@ -30,8 +30,9 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 		}
 		loss := m.Terms.Loss.Point(at.Y[i], at.Mean[i], scale)
 		if !(0 <= loss && loss <= 1) {
-			return o, fmt.Errorf("%s: %s: the prediction isn't a number, or its %s loss isn't between 0 and 1: the row's "+
-				"inputs are too far from the training data", d.Source, d.Where(row), m.Terms.Loss.Kind)
+			return o, fmt.Errorf("%s: %s: the prediction isn't a number, or its %s loss isn't "+
+				"between 0 and 1: the row's inputs are too far from the training data", d.Source,
+				d.Where(row), m.Terms.Loss.Kind)
 		}
 		o.Losses = append(o.Losses, loss)
 		if err := d.Read([]int{row}, x, nil); err != nil {

@@ -80,7 +80,8 @@ func axisOf(q *posterior.Posterior, main kernel.Part) (a axis) {
 
 // drawn has random points, the same in every call.
 func drawn(q *posterior.Posterior, of kernel.Part) axis {
-	a := axis{x: linalg.New(restDraws, q.Support.Cols), weights: slices.Repeat([]float64{1. / restDraws}, restDraws)}
+	a := axis{x: linalg.New(restDraws, q.Support.Cols),
+		weights: slices.Repeat([]float64{1. / restDraws}, restDraws)}
 	rng := rand.New(rand.NewPCG(3, 17))
 	for i := range a.x.Data {
 		a.x.Data[i] = rng.NormFloat64()
@@ -158,8 +159,8 @@ func (m *Model) Parts() *Parts {
 		return nil
 	}
 	kernels, rest := kernel.Effects(q.Kernel, q.Theta, len(m.Inputs))
-	if len(kernels) == 0 || len(m.Inputs) > mostSplit || q.Support.Rows == 0 || q.Part(kernels[0]) == nil ||
-		m.Posterior.Monotone != nil {
+	if len(kernels) == 0 || len(m.Inputs) > mostSplit || q.Support.Rows == 0 ||
+		q.Part(kernels[0]) == nil || m.Posterior.Monotone != nil {
 		return nil
 	}
 	all := m.split(q, kernels, rest, slopes)
@@ -214,9 +215,10 @@ func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel
 		effects = append(effects, e)
 	}
 	if rest.Kernel != nil {
-		effects = append(effects, &effect{a: drawn(q, rest), b: none, weight: 1, slopes: make([]float64, d)})
-		all = append(all, &Share{m: m, Rest: rest.Kernel.Spec(rest.Theta).Expression(), kernels: []kernel.Part{rest},
-			effects: effects[len(effects)-1:]})
+		effects = append(effects, &effect{a: drawn(q, rest), b: none, weight: 1,
+			slopes: make([]float64, d)})
+		all = append(all, &Share{m: m, Rest: rest.Kernel.Spec(rest.Theta).Expression(),
+			kernels: []kernel.Part{rest}, effects: effects[len(effects)-1:]})
 	}
 	linalg.Parallel(len(effects), func(i int) { effects[i].integrate(q.Weights()) })
 	for _, s := range all {
@@ -265,7 +267,8 @@ func (p *Parts) String() string {
 	says := []string(nil)
 	others := 1.
 	for _, s := range p.Shares[:min(8, len(p.Shares))] {
-		says = append(says, fmt.Sprintf("%s %.0f %% ± %.0f", s.Name(), 100*s.Share, 100*objective.Normal975*s.SD))
+		says = append(says, fmt.Sprintf("%s %.0f %% ± %.0f", s.Name(), 100*s.Share,
+			100*objective.Normal975*s.SD))
 		others -= s.Share
 	}
 	return strings.Join(append(says, fmt.Sprintf("others %.0f %%", 100*max(others, 0))), ", ")

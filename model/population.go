@@ -25,8 +25,8 @@ func (m *Model) Population() Population {
 	p := Population{Of: "rows", By: m.Group, Ties: m.Ties, Says: "rows from the same source"}
 	if m.Group != "" {
 		p.Of = "groups"
-		p.Says = fmt.Sprintf("groups from the same source (grouped by %s, on average over groups%s)", cautious.Name(m.Group),
-			m.period())
+		p.Says = fmt.Sprintf("groups from the same source (grouped by %s, on average over "+
+			"groups%s)", cautious.Name(m.Group), m.period())
 	}
 	if m.ByUnits() {
 		return p
@@ -45,7 +45,9 @@ func (m *Model) ByUnits() bool { return m.Group != "" && m.Group != dataset.Equa
 // dates make the groups.
 func (m *Model) period() string {
 	by := strings.FieldsFunc(m.Group, func(r rune) bool { return r == ':' || r == ',' })
-	if slices.ContainsFunc(m.Reading.Dates, func(d dataset.Dates) bool { return slices.Contains(by, d.Column) }) {
+	if slices.ContainsFunc(m.Reading.Dates, func(d dataset.Dates) bool {
+		return slices.Contains(by, d.Column)
+	}) {
 		return "; of the same period, not later ones"
 	}
 	return ""
@@ -58,15 +60,17 @@ func (m *Model) Told() (lines []string) {
 		if m.ByUnits() {
 			break
 		}
-		lines = append(lines, fmt.Sprintf("Rows of the same %s predict one another, and predictions for a new %[1]s miss more "+
-			"often. %s.", t.Unit(), t.flag()))
+		lines = append(lines, fmt.Sprintf("Rows of the same %s predict one another, and "+
+			"predictions for a new %[1]s miss more often. %s.", t.Unit(), t.flag()))
 	}
 	return lines
 }
 
 // ToldElsewhere returns what Told returns, without the lines that the certificate's reason has.
 func (m *Model) ToldElsewhere() []string {
-	return lists.If(m.Told(), func(line string) bool { return !strings.Contains(m.CertificateReason, line) })
+	return lists.If(m.Told(), func(line string) bool {
+		return !strings.Contains(m.CertificateReason, line)
+	})
 }
 
 // Undecided returns why nothing is certified until somebody says which units the promise is about;
@@ -76,8 +80,9 @@ func (m *Model) Undecided() string {
 		if t.Splits() && !m.ByUnits() && m.Counts[dataset.Certified] > 0 {
 			of := *m
 			of.Ties = m.Ties[i : i+1]
-			return "say which rows the promise is about. " + of.Told()[0] + " With --population same, it is about further rows " +
-				"of the same " + t.Unit() + " alone"
+			return "say which rows the promise is about. " + of.Told()[0] +
+				" With --population same, it is about further rows of the same " +
+				t.Unit() + " alone"
 		}
 	}
 	return ""

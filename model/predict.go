@@ -59,8 +59,8 @@ func (p Prediction) OutOfRange() bool {
 // Fill copies the prediction to values, a row of a table with the columns krigo.PredictionNames;
 // see files.WriteFile.
 func (p Prediction) Fill(values []float64) {
-	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside),
-		p.LatentSD, p.PredictiveSD})
+	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95,
+		float64(p.Outside), p.LatentSD, p.PredictiveSD})
 }
 
 // PredictAt predicts at the rows of a matrix.
@@ -85,8 +85,8 @@ func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Predictio
 		last = fmt.Sprintf(", and then %s", spelling.Quoted(further, 2))
 	}
 	if cols != len(names) {
-		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their "+
-			"order%s", n, cols, len(m.Inputs), last)
+		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d "+
+			"in all, in their order%s", n, cols, len(m.Inputs), last)
 	}
 	rows := numbers{m, x, names, ctx}
 	mean, variance, err := latent(m.Posterior, rows)
@@ -121,7 +121,8 @@ func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 
 // Predictions does what Predict does, for a caller that knows the mean and the variance of f at the
 // rows, in scaled units.
-func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) (ps []Prediction, err error) {
+func (m *Model) Predictions(d *dataset.Data, mean,
+	variance []float64) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
 	outside, err := m.count(d, variance)
 	if err != nil {
@@ -148,7 +149,8 @@ type around struct {
 
 // predictions makes Predictions, given the counts for Prediction.Outside.
 // place adds the row's place to an error.
-func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) ([]Prediction, error) {
+func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) (
+	[]Prediction, error) {
 	spreads, err := m.spreads(at.ctx, at.mean, at.variance, at.noises)
 	var of *rowError
 	if errors.As(err, &of) {
@@ -167,8 +169,8 @@ func (m *Model) predictions(at around, outside []int, place func(row int, err er
 	})
 	for i, p := range ps {
 		ps[i].Outside = outside[i]
-		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, p.LatentVariance, p.PredictiveVariance, p.LatentSD,
-			p.PredictiveSD}) {
+		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, p.LatentVariance,
+			p.PredictiveVariance, p.LatentSD, p.PredictiveSD}) {
 			return nil, place(i, errTooFar)
 		}
 		if m.Classes != nil { // only now is the mean known to be a probability
@@ -184,9 +186,11 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	s := m.Scaling
 	sd := math.Sqrt(y.Variance)
 	if noise := m.Sited(); noise != nil {
-		p = Prediction{Mean: noise.Point(mean, variance, m.ObservationNoise), LatentVariance: variance,
-			PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance), PredictiveSD: sd,
-			Lower95: m.from(mean, variance) + y.Lower*sd, Upper95: m.from(mean, variance) + y.Upper*sd, f: mean}
+		p = Prediction{Mean: noise.Point(mean, variance, m.ObservationNoise),
+			LatentVariance: variance, PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance),
+			PredictiveSD: sd, Lower95: m.from(mean, variance) + y.Lower*sd,
+			Upper95: m.from(mean, variance) +
+				y.Upper*sd, f: mean}
 		if noise.Whole() {
 			p.Lower95 = math.Round(p.Lower95) + 0
 			p.Upper95 = math.Round(p.Upper95) + 0 // no −0
@@ -200,13 +204,15 @@ func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p
 	}
 	if s.Transform == nil {
 		p = Prediction{Mean: s.Raw(mean) + offset, LatentVariance: s.RawVariance(variance),
-			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance), PredictiveSD: s.RawSD(y.Variance)}
+			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance),
+			PredictiveSD: s.RawSD(y.Variance)}
 		p.Lower95 = p.Mean + y.Lower*p.PredictiveSD
 		p.Upper95 = p.Mean + y.Upper*p.PredictiveSD
 		return p
 	}
 	square := func(sd float64) float64 { return min(sd*sd, math.MaxFloat64) }
-	p = Prediction{Lower95: s.Raw(mean + y.Lower*sd), Upper95: s.Raw(mean + y.Upper*sd), f: mean, sd: sd}
+	p = Prediction{Lower95: s.Raw(mean + y.Lower*sd), Upper95: s.Raw(mean + y.Upper*sd),
+		f: mean, sd: sd}
 	_, p.LatentSD = s.Moments(mean, variance)
 	p.Mean, p.PredictiveSD = m.point(mean, y.Variance)
 	p.LatentVariance, p.PredictiveVariance = square(p.LatentSD), square(p.PredictiveSD)
@@ -280,8 +286,9 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 				Err: fmt.Errorf("%v is below 0, and no standard error is", e)}
 		}
 		if r.m.Scaling.Inputs(row, row); !linalg.Finite(row) {
-			return &dataset.Error{Row: i + 1, Err: errors.New("a value is so far from the others that its scaled form " +
-				"overflows: mend or remove the row")}
+			return &dataset.Error{Row: i + 1,
+				Err: errors.New("a value is so far from the others that its scaled form " +
+					"overflows: mend or remove the row")}
 		}
 	}
 	return nil
@@ -318,7 +325,9 @@ func (r numbers) KnownNoise() ([]float64, error) {
 // training rows, if the certificate is about known settings.
 func (m *Model) outside(row []float64, variance float64) int {
 	n := m.Range.outside(row, variance)
-	if n == 0 && m.Range.Min != nil && slices.ContainsFunc(m.Ties, func(t Tie) bool { return !m.knows(t, row) }) {
+	if n == 0 && m.Range.Min != nil && slices.ContainsFunc(m.Ties, func(t Tie) bool {
+		return !m.knows(t, row)
+	}) {
 		return 1
 	}
 	return n
@@ -356,5 +365,6 @@ func (m *Model) count(d *dataset.Data, variance []float64) ([]int, error) {
 	if m.Range.Min == nil {
 		return counts, nil
 	}
-	return counts, eachRow(d, rows, func(i int, row []float64) { counts[i] = m.outside(row, variance[i]) })
+	return counts, eachRow(d, rows,
+		func(i int, row []float64) { counts[i] = m.outside(row, variance[i]) })
 }

@@ -27,41 +27,46 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 		}
 	}
 	if n := m.Counts.Sum(); d.Rows != n {
-		return other("%s has %d rows, the model was made from %d (%s)", d.Source, d.Rows, n, m.Source)
+		return other("%s has %d rows, the model was made from %d (%s)", d.Source, d.Rows,
+			n, m.Source)
 	}
 	if m.Split == ByPosition {
 		return m.rolesByPosition(d)
 	}
 	d = d.Ordered(m.HashOrder)
 	dealt := m.DealtUnits()
-	roles, units, err := m.Split.Deal(d, m.Beside, m.Seed, func(n int) (test, calibration, prior int, err error) {
-		if n != dealt.Sum() {
-			err = &otherData{fmt.Sprintf("%s has %d groups, the model was made from %d (%s)", d.Source, n, dealt.Sum(),
-				m.Source)}
-			if m.Beside != nil {
-				err = &otherData{fmt.Sprintf("%s has %d rows, or groups, with any of the targets %s, the fit had %d (%s)",
-					d.Source, n, spelling.Quoted(m.Beside, 10), dealt.Sum(), m.Source)}
+	roles, units, err := m.Split.Deal(d, m.Beside, m.Seed,
+		func(n int) (test, calibration, prior int, err error) {
+			if n != dealt.Sum() {
+				err = &otherData{fmt.Sprintf("%s has %d groups, the model was made from %d (%s)",
+					d.Source, n, dealt.Sum(), m.Source)}
+				if m.Beside != nil {
+					err = &otherData{fmt.Sprintf("%s has %d rows, or groups, with any of the "+
+						"targets %s, the fit had %d (%s)", d.Source, n,
+						spelling.Quoted(m.Beside, 10), dealt.Sum(), m.Source)}
+				}
 			}
-		}
-		return dealt[dataset.Test], dealt[dataset.Calibration], dealt[dataset.Prior], err
-	})
+			return dealt[dataset.Test], dealt[dataset.Calibration], dealt[dataset.Prior], err
+		})
 	if err != nil {
 		return roles, err
 	}
 	if units.Hash != m.All {
-		return other("the rows of %s aren't the rows that the model was made from (%s): the SHA-256 of all rows, in any "+
-			"order, is %s, but the model's is %s", d.Source, m.Source, units.Hash, m.All)
+		return other("the rows of %s aren't the rows that the model was made from (%s): the "+
+			"SHA-256 of all rows, in any order, is %s, but the model's is %s", d.Source, m.Source,
+			units.Hash, m.All)
 	}
 	if units.Targets != m.Targets {
 		return other("the targets of %s aren't the targets that the model was made from", d.Source)
 	}
 	if h := units.HashOf(roles.Rows(dataset.Certified)); h != m.Hash {
-		return other("the certified rows of %s aren't the rows that the model was made from (%s): their SHA-256 is %s, but "+
-			"the model's is %s. If roles follow the order of rows, the order must be the same", d.Source, m.Source, h, m.Hash)
+		return other("the certified rows of %s aren't the rows that the model was made from "+
+			"(%s): their SHA-256 is %s, but the model's is %s. If roles follow the order of "+
+			"rows, the order must be the same", d.Source, m.Source, h, m.Hash)
 	}
 	if rows, _ := roles.Counts(); rows != m.Counts {
-		return other("the rows of %s get the roles %v (test, calibration, prior, certified), but the model has %v",
-			d.Source, rows, m.Counts)
+		return other("the rows of %s get the roles %v (test, calibration, prior, certified), but "+
+			"the model has %v", d.Source, rows, m.Counts)
 	}
 	if m.HashOrder != nil {
 		order, err := HashOrder(d, m.Beside)
@@ -69,8 +74,8 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 			return roles, err
 		}
 		if !slices.Equal(order, m.HashOrder) {
-			return other("the columns of %s are hashed in the order %v, those of the model in the order %v (%s)", d.Source,
-				order, m.HashOrder, m.Source)
+			return other("the columns of %s are hashed in the order %v, those of the model in "+
+				"the order %v (%s)", d.Source, order, m.HashOrder, m.Source)
 		}
 	}
 	return roles, m.checkHashes(d, roles)
@@ -95,8 +100,9 @@ func (m *Model) rolesByPosition(d *dataset.Data) (dataset.Roles, error) {
 		return roles, err
 	}
 	if h != m.Hash {
-		return roles, &otherData{fmt.Sprintf("the certified rows of %s aren't the rows that the model was made from (%s): "+
-			"their SHA-256 is %s, but the model's is %s", d.Source, m.Source, h, m.Hash)}
+		return roles, &otherData{fmt.Sprintf("the certified rows of %s aren't the rows that the "+
+			"model was made from (%s): their SHA-256 is %s, but the model's is %s", d.Source,
+			m.Source, h, m.Hash)}
 	}
 	return roles, m.checkHashes(d, roles)
 }
@@ -115,8 +121,8 @@ func (m *Model) checkHashes(d *dataset.Data, roles dataset.Roles) error {
 		return err
 	}
 	if altered[0] > 0 {
-		return &otherData{fmt.Sprintf("the certified rows of %s are the rows that the model was made from (%s), but a prior "+
-			"or calibration row has another hash", d.Source, m.Source)}
+		return &otherData{fmt.Sprintf("the certified rows of %s are the rows that the model was "+
+			"made from (%s), but a prior or calibration row has another hash", d.Source, m.Source)}
 	}
 	return nil
 }

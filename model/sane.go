@@ -19,8 +19,8 @@ import (
 // Code that predicts from a model or prints it needn't check again.
 // Verify checks what only the data can show.
 func (m *Model) sane() error {
-	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves, m.saneTerms,
-		m.saneCertificate, m.saneBounds, m.saneContext, m.saneMisses, m.saneTest} {
+	for _, check := range []func() error{m.saneNames, m.saneWords, m.saneNumbers, m.saneCurves,
+		m.saneTerms, m.saneCertificate, m.saneBounds, m.saneContext, m.saneMisses, m.saneTest} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -44,7 +44,8 @@ func (m *Model) saneNames() error {
 	}
 	slices.Sort(names)
 	if names[0] == "" || len(slices.Compact(names)) < len(names) {
-		return errors.New("two of the model file's inputs, target and group have the same name, or one has an empty name")
+		return errors.New("two of the model file's inputs, target and group have the same name, " +
+			"or one has an empty name")
 	}
 	return nil
 }
@@ -64,9 +65,10 @@ func (m *Model) saneWords() error {
 	}
 	var fitted struct{ Promise struct{ Population string } }
 	_ = json.Unmarshal(m.Fitted, &fitted) // checkAsked refuses other options
-	if m.Ignores(fitted.Promise.Population) || (m.Certificate != nil && m.ByUnits() && m.Ties != nil) {
-		return errors.New("the model file's ties contradict its certificate: the options don't say which rows the promise " +
-			"is about")
+	if m.Ignores(fitted.Promise.Population) ||
+		(m.Certificate != nil && m.ByUnits() && m.Ties != nil) {
+		return errors.New("the model file's ties contradict its certificate: the options don't " +
+			"say which rows the promise is about")
 	}
 	return nil
 }
@@ -162,7 +164,8 @@ func (m *Model) saneMonotone() error {
 func (m *Model) saneIntervals() error {
 	for j, least := range m.Range.Min {
 		if least > m.Range.Max[j] {
-			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])
+			return fmt.Errorf("the model file's range of the input %q ends before it begins",
+				m.Inputs[j])
 		}
 	}
 	of := dataset.Calibration
@@ -225,15 +228,16 @@ func (m *Model) saneCertificate() error {
 	t.Limits = c.Limits
 	t.Positional = m.Split == ByPosition
 	if differs := t.Reword(c); differs != "" {
-		return fmt.Errorf("the model file's certificate doesn't follow from its terms: its %s", differs)
+		return fmt.Errorf("the model file's certificate doesn't follow from its terms: its %s",
+			differs)
 	}
 	groups := 0
 	if t.Group != "" {
 		groups = m.Groups[dataset.Certified]
 	}
 	if c.Rows != m.Counts[dataset.Certified] || c.Groups != groups {
-		return fmt.Errorf("the model file's certificate counts %d rows and %d groups, but the file has %d and %d to certify",
-			c.Rows, c.Groups, m.Counts[dataset.Certified], groups)
+		return fmt.Errorf("the model file's certificate counts %d rows and %d groups, but the "+
+			"file has %d and %d to certify", c.Rows, c.Groups, m.Counts[dataset.Certified], groups)
 	}
 	return nil
 }
@@ -248,9 +252,11 @@ func (m *Model) saneBounds() error {
 	for _, l := range []struct {
 		name    string
 		v, most float64
-	}{{"near_copies", float64(c.NearCopies), rows}, {"limits", float64(c.Limits), rows}, {"kl", c.KL, math.MaxFloat64}} {
+	}{{"near_copies", float64(c.NearCopies), rows}, {"limits", float64(c.Limits), rows},
+		{"kl", c.KL, math.MaxFloat64}} {
 		if !(l.v >= 0 && l.v <= l.most) {
-			return fmt.Errorf("the model file's certificate has %s %v, but it must be between 0 and %v", l.name, l.v, l.most)
+			return fmt.Errorf("the model file's certificate has %s %v, but it must be between 0 "+
+				"and %v", l.name, l.v, l.most)
 		}
 	}
 	risk := math.NaN()
@@ -258,7 +264,8 @@ func (m *Model) saneBounds() error {
 		risk = m.Context.MeanRisk
 	}
 	if differs := m.Terms.Recount(c, risk); differs != "" {
-		return fmt.Errorf("the model file's certificate contradicts its own counts: %s; don't rely on this file", differs)
+		return fmt.Errorf("the model file's certificate contradicts its own counts: %s; don't "+
+			"rely on this file", differs)
 	}
 	return nil
 }
@@ -268,8 +275,8 @@ func (m *Model) saneBounds() error {
 func (m *Model) saneMisses() error {
 	c := m.Certificate
 	of := m.Conformal
-	if c == nil || of == nil || of.From != FromCertified || len(of.Misses) != c.Rows || c.Groups > 0 ||
-		c.Loss != pacbayes.Band || m.Terms.Route != pacbayes.Direct {
+	if c == nil || of == nil || of.From != FromCertified || len(of.Misses) != c.Rows ||
+		c.Groups > 0 || c.Loss != pacbayes.Band || m.Terms.Route != pacbayes.Direct {
 		return nil
 	}
 	const margin = 1e-6 // rounding may decide whether a row misses
@@ -289,8 +296,8 @@ func (m *Model) saneMisses() error {
 		ok = ok && math.Abs(m.Context.RMSE-rmse) <= margin*rmse
 	}
 	if !ok {
-		return errors.New("the model file's certificate and errors contradict the misses that its intervals are made from; " +
-			"don't rely on this file")
+		return errors.New("the model file's certificate and errors contradict the misses that " +
+			"its intervals are made from; don't rely on this file")
 	}
 	return nil
 }
@@ -302,13 +309,14 @@ func (m *Model) saneContext() error {
 	case x == nil:
 		return nil
 	case m.Certificate == nil || !m.Terms.Fixed:
-		return errors.New("the model file has a context, but no certificate of a model fixed before the certified " +
-			"rows were seen")
+		return errors.New("the model file has a context, but no certificate of a model fixed " +
+			"before the certified rows were seen")
 	}
 	own := m.Certificate.EmpiricalRisk
 	ok := x.Rows == certified && x.R2 <= 1 && x.MAE <= x.RMSE*(1+sameFigure) &&
 		(m.Certificate.Limits > 0) == (x.Unknown != Unknown{}) &&
-		(m.Terms.Route != pacbayes.Direct || math.Abs(x.MeanRisk-own) <= sameFigure) && slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
+		(m.Terms.Route != pacbayes.Direct || math.Abs(x.MeanRisk-own) <= sameFigure) &&
+		slices.Min(x.misses()) >= 0 && slices.Min(x.shares()) >= 0 &&
 		slices.Max(x.shares()) <= 1+1e-9 &&
 		slices.Contains([]string{"", manyInputs, spreadRows, overflows, exposures}, x.LinearReason)
 	n := cmp.Or(m.Certificate.Groups, certified)
@@ -346,8 +354,8 @@ func (m *Model) saneTest() error {
 func saysTheta(said, theta []float64) error {
 	for i, v := range theta {
 		if !(math.Abs(said[i]-v) <= 1e-9*math.Max(1, math.Abs(v))) {
-			return fmt.Errorf("the model file's kernel says that the logarithm of a parameter is %v, its arrays say %v",
-				said[i], v)
+			return fmt.Errorf("the model file's kernel says that the logarithm of a parameter is "+
+				"%v, its arrays say %v", said[i], v)
 		}
 	}
 	return nil
@@ -358,8 +366,8 @@ func saysTheta(said, theta []float64) error {
 // roles, has nothing to do with what the rows hold.
 func (m *Model) AcceptFileOrder() (*Model, error) {
 	if m.Split != ByPosition || m.Certificate == nil {
-		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing " +
-			"to accept")
+		return nil, errors.New("the order of the rows in the file decided nothing about this " +
+			"certificate: there is nothing to accept")
 	}
 	accepted := *m
 	c := *m.Certificate

@@ -33,7 +33,8 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		return nil, err
 	}
 	if math.IsNaN(t.GibbsRisk + t.MeanRisk) {
-		return nil, fmt.Errorf("the loss %s isn't a number from 0 to 1 on all test rows", m.Terms.Loss.Kind)
+		return nil, fmt.Errorf("the loss %s isn't a number from 0 to 1 on all test rows",
+			m.Terms.Loss.Kind)
 	}
 	n := float64(at.Rows)
 	se := make([]float64, len(at.z))
@@ -54,7 +55,8 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		if m.Scaling.Transform != nil {
 			lp[i] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
 		}
-		if r := v - m.from(mean[i], variance[i]); spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
+		if r := v - m.from(mean[i], variance[i]); spreads[i].Lower*sd <= r &&
+			r <= spreads[i].Upper*sd {
 			inside++
 		}
 		if m.Scaling.AsIs { // the mean of y isn't the mean of f
@@ -266,10 +268,11 @@ func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	for i, z := range at.z {
 		miss := z - at.mean[i]
 		off := at.Y[i] - at.Mean[i]
-		if noisy := at.variance[i] + m.noiseIn(at.noises, i); !linalg.Finite([]float64{miss * miss / noisy, noisy,
-			off * off}) || !(at.variance[i] >= 0) {
-			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs are too far from the training "+
-				"data", d.Source, d.Where(rows[i]))
+		if noisy := at.variance[i] + m.noiseIn(at.noises,
+			i); !linalg.Finite([]float64{miss * miss / noisy, noisy, off * off}) ||
+			!(at.variance[i] >= 0) {
+			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs "+
+				"are too far from the training data", d.Source, d.Where(rows[i]))
 		}
 	}
 	return nil

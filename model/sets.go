@@ -28,7 +28,8 @@ type Sets [][]float64
 // them. There may be no such class.
 func (s Sets) Labels(p []float64, level float64) (in []int) {
 	for k, scores := range s {
-		if at := rank(level, len(scores)); at > len(scores) || 1-p[k] <= cautious.Widen(scores[at-1], 1) {
+		if at := rank(level, len(scores)); at > len(scores) ||
+			1-p[k] <= cautious.Widen(scores[at-1], 1) {
 			in = append(in, k)
 		}
 	}
@@ -66,7 +67,8 @@ func Likeliest(p []float64) int { return floats.MaxIdx(p) }
 func (s Sets) sane(classes, rows int) error {
 	for _, scores := range s {
 		rows -= len(scores)
-		if !slices.IsSorted(scores) || (len(scores) > 0 && !(scores[0] >= 0 && scores[len(scores)-1] <= 1)) {
+		if !slices.IsSorted(scores) ||
+			(len(scores) > 0 && !(scores[0] >= 0 && scores[len(scores)-1] <= 1)) {
 			rows = -1
 			break
 		}
@@ -81,7 +83,9 @@ func (s Sets) sane(classes, rows int) error {
 // It returns "" if they agree, or if none are stored, as in old models.
 func (s Sets) Difference(stored Sets) string {
 	same := stored == nil || slices.EqualFunc(s, stored, func(a, b []float64) bool {
-		return slices.EqualFunc(a, b, func(a, b float64) bool { return cautious.SameWidth(a, b, 1) })
+		return slices.EqualFunc(a, b, func(a, b float64) bool {
+			return cautious.SameWidth(a, b, 1)
+		})
 	})
 	if !same {
 		return fmt.Sprintf("the scores for sets of labels differ, of %d classes", len(stored))

@@ -88,7 +88,8 @@ func ReadSeveral(r io.Reader) (*Several, error) { return read(r, decodeSeveral) 
 func LoadSeveral(path string) (*Several, error) { return load(path, decodeSeveral) }
 
 func decodeSeveral(raw []byte) (*Several, error) {
-	if len(raw) < prefix || string(raw[:len(Magic)]) != Magic || binary.LittleEndian.Uint32(raw[len(Magic):]) != several {
+	if len(raw) < prefix || string(raw[:len(Magic)]) != Magic ||
+		binary.LittleEndian.Uint32(raw[len(Magic):]) != several {
 		m, err := decode(raw)
 		return &Several{Models: []*Model{m}}, err
 	}
@@ -104,7 +105,8 @@ func decodeSeveral(raw []byte) (*Several, error) {
 			err = errors.New("it is of another target")
 		}
 		if err != nil {
-			return nil, brief{fmt.Errorf("the model of target %q: %w", spelling.Clip(h.Targets[i]), err)}
+			return nil, brief{fmt.Errorf("the model of target %q: %w", spelling.Clip(h.Targets[i]),
+				err)}
 		}
 		files = files[n:]
 		s.Models = append(s.Models, m)
@@ -123,12 +125,14 @@ func (s *Several) sane() error {
 		least++
 	}
 	for _, m := range s.Models {
-		if (m.Kinds == nil) != (first.Kinds == nil) || (m.Kinds != nil && !slices.Equal(m.Kinds.Names(), names)) {
-			return errors.New("the names of the classes aren't those of their models: the file was altered")
+		if (m.Kinds == nil) != (first.Kinds == nil) ||
+			(m.Kinds != nil && !slices.Equal(m.Kinds.Names(), names)) {
+			return errors.New("the names of the classes aren't those of their models: the file " +
+				"was altered")
 		}
 		if !slices.Equal(m.Beside, names) || !slices.Equal(m.HashOrder, first.HashOrder) ||
-			m.Seed != first.Seed || m.Split != first.Split || m.Group != first.Group || m.Dealt != first.Dealt ||
-			m.Terms.Delta != t.Delta/float64(t.Parts) {
+			m.Seed != first.Seed || m.Split != first.Split || m.Group != first.Group ||
+			m.Dealt != first.Dealt || m.Terms.Delta != t.Delta/float64(t.Parts) {
 			return unfit
 		}
 	}
@@ -141,7 +145,8 @@ func (s *Several) sane() error {
 		return unfit
 	}
 	if err := s.saneTogether(); err != nil {
-		return fmt.Errorf("the certificate of all targets contradicts its own counts: %w; the file was altered", err)
+		return fmt.Errorf("the certificate of all targets contradicts its own counts: %w; the "+
+			"file was altered", err)
 	}
 	if (t.Certificate != nil && t.Sets.sane(len(names), t.Certificate.Rows) != nil) ||
 		(t.Sets != nil && (t.Certificate == nil || first.Kinds == nil)) ||
@@ -162,8 +167,8 @@ func (s *Several) saneTogether() error {
 	first := s.Models[0]
 	for i, m := range s.Models {
 		unit := m.Terms.EpsilonRaw / first.Terms.Loss.Below
-		if m.Certificate == nil || c.Rows > m.Counts[dataset.Certified] || c.Groups > m.Groups[dataset.Certified] ||
-			!(math.Abs(t.Units[i]-unit) <= 1e-12*unit) {
+		if m.Certificate == nil || c.Rows > m.Counts[dataset.Certified] ||
+			c.Groups > m.Groups[dataset.Certified] || !(math.Abs(t.Units[i]-unit) <= 1e-12*unit) {
 			return fmt.Errorf("its rows or units aren't those of %s", cautious.Name(m.Target))
 		}
 	}
@@ -190,13 +195,14 @@ func (t Together) terms(first *Model) pacbayes.Terms {
 func Apart(t pacbayes.Terms) string {
 	switch kind := t.Loss.Kind; {
 	case !t.MeanAlone():
-		return "only predictions that were learnt on prior rows alone, and are certified by their own misses, are " +
-			"certified together (--prior informed, --mean-bound direct)"
+		return "only predictions that were learnt on prior rows alone, and are certified by " +
+			"their own misses, are certified together (--prior informed, --mean-bound direct)"
 	case t.Backtest:
 		return "a backtest certifies nothing"
 	case t.Scaling == dataset.AllRows:
 		return "all rows gave the scaling"
-	case kind != pacbayes.Label && kind != pacbayes.Band && kind != pacbayes.Relative && kind != pacbayes.Scaled:
+	case kind != pacbayes.Label && kind != pacbayes.Band && kind != pacbayes.Relative &&
+		kind != pacbayes.Scaled:
 		return fmt.Sprintf("the loss %s isn't about a band on both sides of a prediction", kind)
 	}
 	return ""
@@ -216,7 +222,8 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	var rows []int
 	for _, m := range s.Models {
 		if m.Certificate == nil {
-			t.Reason = fmt.Sprintf("there is none of %s: %s", cautious.Name(m.Target), m.CertificateReason)
+			t.Reason = fmt.Sprintf("there is none of %s: %s", cautious.Name(m.Target),
+				m.CertificateReason)
 			return t, nil
 		}
 		d, err := m.Labelled(table)
@@ -256,7 +263,8 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 		t.Units = append(t.Units, m.Terms.EpsilonRaw/first.Terms.Loss.Below)
 	}
 	rows = slices.DeleteFunc(rows, func(in int) bool { return len(errs[in]) < len(s.Models) })
-	sample := pacbayes.Sample{Rows: len(rows), Mean: make([]float64, len(rows)), Variance: make([]float64, len(rows))}
+	sample := pacbayes.Sample{Rows: len(rows), Mean: make([]float64, len(rows)),
+		Variance: make([]float64, len(rows))}
 	for _, in := range rows {
 		worst := slices.Max(errs[in])
 		if first.Kinds != nil {
@@ -268,7 +276,9 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 	}
 	sample.Scale = slices.Repeat([]float64{1}, len(rows))
 	if first.Group != "" {
-		sample.Group, sample.Groups = lists.Numbered(lists.Of(rows, func(in int) int { return units[in] }))
+		sample.Group, sample.Groups = lists.Numbered(lists.Of(rows, func(in int) int {
+			return units[in]
+		}))
 	}
 	terms := t.terms(first)
 	terms.Repeats = first.Certificate.Repeats

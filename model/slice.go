@@ -24,7 +24,8 @@ const mostValues = 6
 // rows. These two rows then belong to no slice. The figures are functions of the inputs alone.
 // Given the two cuts and the number of rows between them, the rows there are independent draws of
 // such rows, so that their misses are binomial.
-func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at scored) (all []pacbayes.Slice, err error) {
+func (m *Model) slices(d *dataset.Data, roles dataset.Roles,
+	at scored) (all []pacbayes.Slice, err error) {
 	if len(m.Terms.Slices) == 0 {
 		return nil, nil
 	}
@@ -62,10 +63,12 @@ func columns(inputs []string, e *dataset.Encoding) []string {
 // several if the column is categorical.
 func (m *Model) InputsOf(name string) (inputs []int, err error) {
 	if !slices.Contains(columns(m.Inputs, m.Encoding), name) {
-		return nil, fmt.Errorf("%q is no input: the inputs are %s", name, strings.Join(columns(m.Inputs, m.Encoding), ", "))
+		return nil, fmt.Errorf("%q is no input: the inputs are %s", name,
+			strings.Join(columns(m.Inputs, m.Encoding), ", "))
 	}
 	return lists.Where(len(m.Inputs), func(i int) bool {
-		return m.Inputs[i] == name || (m.Encoding != nil && strings.HasPrefix(m.Inputs[i], name+"="))
+		return m.Inputs[i] == name ||
+			(m.Encoding != nil && strings.HasPrefix(m.Inputs[i], name+"="))
 	}), nil
 }
 
@@ -78,8 +81,8 @@ func CheckSlices(d *dataset.Data, by []string) error {
 		case slices.Contains(by[:i], name):
 			return fmt.Errorf("slices: %q is listed twice", name)
 		case !pacbayes.IsOwn(name) && !slices.Contains(names, name):
-			return fmt.Errorf("slices: %q is neither sd, nor distance, nor an input of %s. The inputs are %s", name, d.Source,
-				strings.Join(names, ", "))
+			return fmt.Errorf("slices: %q is neither sd, nor distance, nor an input of %s. The "+
+				"inputs are %s", name, d.Source, strings.Join(names, ", "))
 		}
 	}
 	return nil
@@ -127,9 +130,10 @@ func (m *Model) byOwn(by string, at scored) ([]pacbayes.Slice, error) {
 }
 
 // inThree cuts values at low and high into three slices, or into two slices if low equals high.
-func inThree(values []float64, by, first, second, third string, low, high float64) []pacbayes.Slice {
-	all := []pacbayes.Slice{{By: by, Name: first, To: &low}, {By: by, Name: second, From: &low, To: &high},
-		{By: by, Name: third, From: &high}}
+func inThree(values []float64, by, first, second, third string, low,
+	high float64) []pacbayes.Slice {
+	all := []pacbayes.Slice{{By: by, Name: first, To: &low},
+		{By: by, Name: second, From: &low, To: &high}, {By: by, Name: third, From: &high}}
 	if low == high {
 		all = slices.Delete(all, 1, 2)
 	}
@@ -148,10 +152,12 @@ func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // byColumn cuts the certified rows by a column.
 // The cuts come from the column's values in the prior rows.
-func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (all []pacbayes.Slice, err error) {
+func (m *Model) byColumn(by string, d *dataset.Data, prior,
+	certified []int) (all []pacbayes.Slice, err error) {
 	if m.Encoding != nil {
-		if c, is := lists.Find(m.Encoding.Columns, func(c dataset.Column) bool { return c.Name == by }); is &&
-			c.Categories != nil {
+		if c, is := lists.Find(m.Encoding.Columns, func(c dataset.Column) bool {
+			return c.Name == by
+		}); is && c.Categories != nil {
 			return m.byCategory(c, d, certified)
 		}
 	}
@@ -173,10 +179,12 @@ func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (al
 	}
 	low := known[len(known)/3]
 	high := known[2*len(known)/3]
-	return inThree(values, by, "≤ "+short(low), "> "+short(low)+", ≤ "+short(high), "> "+short(high), low, high), nil
+	return inThree(values, by, "≤ "+short(low), "> "+short(low)+", ≤ "+short(high), "> "+
+		short(high), low, high), nil
 }
 
-func (m *Model) byCategory(c dataset.Column, d *dataset.Data, certified []int) (all []pacbayes.Slice, err error) {
+func (m *Model) byCategory(c dataset.Column, d *dataset.Data,
+	certified []int) (all []pacbayes.Slice, err error) {
 	for _, category := range c.Names() {
 		values, err := column(d, certified, slices.Index(m.Inputs, c.Name+"="+category))
 		if err != nil {

@@ -16,7 +16,8 @@ const (
 // If beside isn't nil, it names all targets of the fit, and Deal deals the roles of all rows that
 // have any of these.
 func (s Split) Deal(d *dataset.Data, beside []string, seed uint64,
-	counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles, *dataset.Units, error) {
+	counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles,
+	*dataset.Units, error) {
 	units, err := d.Units()
 	whole := d
 	all := units

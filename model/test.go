@@ -52,7 +52,9 @@ func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) err
 	inside := func(v []float64, half float64) float64 {
 		return float64(len(lists.If(v, func(x float64) bool { return math.Abs(x) <= half })))
 	}
-	counts := lists.Of(levels, func(l float64) float64 { return inside(s.z, math.Sqrt2*math.Erfinv(l)) })
+	counts := lists.Of(levels, func(l float64) float64 {
+		return inside(s.z, math.Sqrt2*math.Erfinv(l))
+	})
 	if c != nil {
 		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.deviations, c.Normalised))
 	}
@@ -63,7 +65,9 @@ func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) err
 	}
 	err := sum(counts, pit)
 	share := func(i int) float64 { return counts[i] / float64(t.Rows) }
-	t.Coverage = lists.To(len(levels), func(i int) Coverage { return Coverage{levels[i], share(i)} })
+	t.Coverage = lists.To(len(levels), func(i int) Coverage {
+		return Coverage{levels[i], share(i)}
+	})
 	t.PIT = lists.Of(pit, func(n float64) int { return int(n) })
 	if c != nil {
 		plain := share(len(levels))

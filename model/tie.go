@@ -41,8 +41,8 @@ type Tie struct {
 }
 
 // kinds has the kinds of ties, with the least and the largest number of columns that they name.
-var kinds = map[string][2]int{"column": {1, 1}, "pair": {2, 2}, "order": {0, 0}, "time": {1, 1}, "place": {2, 2},
-	"copies": {0, 0}, setting: {1, math.MaxInt}}
+var kinds = map[string][2]int{"column": {1, 1}, "pair": {2, 2}, "order": {0, 0}, "time": {1, 1},
+	"place": {2, 2}, "copies": {0, 0}, setting: {1, math.MaxInt}}
 
 // check returns an error if no model of the target has the tie.
 // Ties name any columns of the table, not only inputs.
@@ -52,10 +52,12 @@ func (t Tie) check(target string) error {
 	switch {
 	case !known:
 		return errors.New("is unknown")
-	case len(names) < most[0] || len(names) > most[1] || len(slices.Compact(names)) < len(t.Columns) ||
-		slices.Contains(names, target) || slices.Contains(names, ""):
+	case len(names) < most[0] || len(names) > most[1] ||
+		len(slices.Compact(names)) < len(t.Columns) || slices.Contains(names, target) ||
+		slices.Contains(names, ""):
 		return fmt.Errorf("can't be of the columns %s", spelling.Quoted(t.Columns, mostSaid))
-	case t.Units < 2 || t.Rows < t.Units || slices.ContainsFunc([]*float64{t.Known, t.New, t.Low, t.High}, noShare):
+	case t.Units < 2 || t.Rows < t.Units ||
+		slices.ContainsFunc([]*float64{t.Known, t.New, t.Low, t.High}, noShare):
 		return errors.New("has impossible numbers")
 	}
 	return nil
@@ -71,7 +73,8 @@ func (t Tie) Near(u Tie) bool {
 	a := []*float64{&t.Alike, &t.Apart, t.Known, t.New, t.Low, t.High}
 	b := []*float64{&u.Alike, &u.Apart, u.Known, u.New, u.Low, u.High}
 	near := func(a, b *float64) bool {
-		return (a == nil && b == nil) || (a != nil && b != nil && math.Abs(*a-*b) <= apart*math.Max(1, math.Abs(*b)))
+		return (a == nil && b == nil) ||
+			(a != nil && b != nil && math.Abs(*a-*b) <= apart*math.Max(1, math.Abs(*b)))
 	}
 	sized := math.Abs(t.Size-u.Size) <= sameFigure*u.Size
 	return t.Kind == u.Kind && slices.Equal(t.Columns, u.Columns) && sized && t.Units == u.Units &&
@@ -166,5 +169,6 @@ func (t Tie) flag() string {
 	if t.Units < leastSplit {
 		return fmt.Sprintf("The table has %d of them, too few to say more", t.Units)
 	}
-	return "For a promise about a new " + t.Unit() + ", number them in a column, and name it by --group"
+	return "For a promise about a new " + t.Unit() + ", number them in a column, and name it by " +
+		"--group"
 }

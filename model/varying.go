@@ -67,8 +67,9 @@ func (v *Varying) check(d int) error {
 	if v.Whole {
 		d += 2
 	}
-	wrong := (v.Slopes != nil && len(v.Slopes) != d) || len(v.Weights) != len(v.Centres) || !(v.Low <= v.High) ||
-		!(math.Abs(v.Low) <= mostVarying && math.Abs(v.High) <= mostVarying) || (v.Centres != nil && !(v.Length > 0))
+	wrong := (v.Slopes != nil && len(v.Slopes) != d) || len(v.Weights) != len(v.Centres) ||
+		!(v.Low <= v.High) || !(math.Abs(v.Low) <= mostVarying &&
+		math.Abs(v.High) <= mostVarying) || (v.Centres != nil && !(v.Length > 0))
 	for _, c := range v.Centres {
 		wrong = wrong || len(c) != d
 	}

@@ -44,8 +44,11 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	if v.Differs = m.verifyContext(v.Context); v.Differs != "" {
 		return v, nil
 	}
-	conformal := func(d *dataset.Data, roles dataset.Roles) (string, error) { return m.verifyConformal(d, roles, at) }
-	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, conformal, m.verifyTest} {
+	conformal := func(d *dataset.Data, roles dataset.Roles) (string, error) {
+		return m.verifyConformal(d, roles, at)
+	}
+	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise,
+		conformal, m.verifyTest} {
 		if v.Differs, err = check(d, roles); err != nil || v.Differs != "" {
 			return v, err
 		}
@@ -84,7 +87,8 @@ func (m *Model) verifyContext(again *Context) string {
 func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error) {
 	noise, err := m.EstimateNoise(d, roles)
 	// The likelihood is flat near its maximum, so that rounding moves the estimate.
-	if err == nil && !(math.Abs(noise-m.ObservationNoise) <= sameFigure*math.Max(noise, m.ObservationNoise)) {
+	if err == nil && !(math.Abs(noise-m.ObservationNoise) <= sameFigure*math.Max(noise,
+		m.ObservationNoise)) {
 		return fmt.Sprintf("observation noise is %.9g, not %.9g", noise, m.ObservationNoise), nil
 	}
 	return "", err
@@ -104,7 +108,8 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, at *scored
 		// old models lack these
 		return "", nil
 	case again == nil || m.Conformal == nil:
-		return "conformal intervals are stored without rows that could give them, or are missing", nil
+		return "conformal intervals are stored without rows that could give them, or are missing",
+			nil
 	}
 	return again.difference(m.Conformal, math.Sqrt(m.LeastNoise())), nil
 }
@@ -138,7 +143,8 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error)
 	return "", nil
 }
 
-func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, context *Context) (string, error) {
+func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles,
+	context *Context) (string, error) {
 	if m.Split == ByPosition {
 		return "", nil // an old model has no range
 	}

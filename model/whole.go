@@ -42,11 +42,13 @@ const maxWhole = 5000
 // rows is the number of rows.
 func (m *Model) NoWhole(rows int) error {
 	if m.Limits != "" {
-		return errors.New("full and jackknife intervals need all targets, and some of this model's are limits")
+		return errors.New("full and jackknife intervals need all targets, and some of this " +
+			"model's are limits")
 	}
 	if !m.fixedBefore() {
-		return errors.New("full and jackknife intervals need parameters from prior rows alone: fit an informed prior, " +
-			"learn nothing after it, use an objective that trains its noise, and no groups")
+		return errors.New("full and jackknife intervals need parameters from prior rows alone: " +
+			"fit an informed prior, learn nothing after it, use an objective that trains its " +
+			"noise, and no groups")
 	}
 	at := m.Trained()
 	return faults.First(
@@ -79,10 +81,11 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 		return nil, err
 	}
 	prior := d.RowsOf(roles, dataset.Prior)
-	rows := slices.Concat(prior, d.RowsOf(roles, dataset.Calibration), d.RowsOf(roles, dataset.Certified))
+	rows := slices.Concat(prior, d.RowsOf(roles, dataset.Calibration),
+		d.RowsOf(roles, dataset.Certified))
 	if len(rows) == len(prior) {
-		return nil, errors.New("full and jackknife intervals need rows that parameters weren't learnt on, but this model " +
-			"was trained on all rows")
+		return nil, errors.New("full and jackknife intervals need rows that parameters weren't " +
+			"learnt on, but this model was trained on all rows")
 	}
 	if err := m.NoWhole(len(rows)); err != nil {
 		return nil, err
@@ -93,8 +96,8 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	if err := d.Scaled(rows, m.Scaling).Block(0, len(rows), w.x.Data, y); err != nil {
 		return nil, err
 	}
-	if w.q, err = posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta, Mean: at.Mean, Beta: at.Beta,
-		Noise: m.ObservationNoise, X: w.x, Y: y}); err != nil {
+	if w.q, err = posterior.NewExact(posterior.Given{Kernel: at.Kernel, Theta: at.Theta,
+		Mean: at.Mean, Beta: at.Beta, Noise: m.ObservationNoise, X: w.x, Y: y}); err != nil {
 		return nil, err
 	}
 	w.c = w.q.Solution.(*posterior.Exact)
@@ -119,8 +122,9 @@ func (w *Whole) bound(y []float64) error {
 	w.filling = (64 + 4*float64(w.x.Cols)) * u
 	w.solving, w.targets = (4*n*u+w.filling)*w.trace, 4*u*norm(y)
 	if !(w.solving < w.q.Noise/16) {
-		return fmt.Errorf("full and jackknife intervals: with a noise variance of %.3g rounding may move their ends by any "+
-			"amount: use conformal intervals, or raise the noise", w.q.Noise)
+		return fmt.Errorf("full and jackknife intervals: with a noise variance of %.3g rounding "+
+			"may move their ends by any amount: use conformal intervals, or raise the noise",
+			w.q.Noise)
 	}
 	return nil
 }
@@ -201,14 +205,15 @@ func (w *Whole) of(k []float64, mean, own float64) further {
 	kErr := w.filling * math.Sqrt(own*w.trace)
 	at.bErr = w.solving*sizeB + kErr
 	at.vErr = w.solving*sizeB*sizeB + 2*sizeB*kErr + (n+4)*u*(sizeK*sizeB+own+s)
-	at.meanErr = sizeB*(w.solving*w.weights+w.targets) + (kErr+(n+4)*u*sizeK)*w.weights + 4*u*math.Abs(mean)
+	at.meanErr = sizeB*(w.solving*w.weights+w.targets) + (kErr+(n+4)*u*sizeK)*w.weights +
+		4*u*math.Abs(mean)
 	return at
 }
 
 // ends returns what row i proposes for the two ends:
 // mean − b_i e_i ± |e_i| reach, moved outward by twice the bound of the rounding error.
-func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach, err float64)) (lower,
-	upper float64) {
+func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach,
+	err float64)) (lower, upper float64) {
 	const u = 0x1p-53
 	s := w.q.Noise
 	d := w.d[i]
@@ -217,7 +222,8 @@ func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float
 	e := w.c.W[i] / d
 	b := math.Abs(at.b[i])
 	eErr := (w.solving*w.weights+w.targets)/math.Sqrt(d*s) + math.Abs(e)*w.solving/s
-	slack := 2 * (at.meanErr + (b+g)*eErr + math.Abs(e)*(bErr+gErr) + 4*u*(math.Abs(at.mean)+math.Abs(e)*(b+g)))
+	slack := 2 * (at.meanErr + (b+g)*eErr + math.Abs(e)*(bErr+gErr) +
+		4*u*(math.Abs(at.mean)+math.Abs(e)*(b+g)))
 	return at.mean - at.b[i]*e - math.Abs(e)*g - slack, at.mean - at.b[i]*e + math.Abs(e)*g + slack
 }
 
@@ -245,7 +251,8 @@ func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) b
 		}
 		below, above := outermost(lower, upper, level)
 		if all[row] = (Ends{below, above}); linalg.Finite([]float64{below, above}) {
-			all[row].Lower, all[row].Upper = w.m.Scaling.Outward(w.m.Scaling.Raw(below), w.m.Scaling.Raw(above))
+			all[row].Lower, all[row].Upper = w.m.Scaling.Outward(w.m.Scaling.Raw(below),
+				w.m.Scaling.Raw(above))
 		}
 	}
 	return all

@@ -87,13 +87,14 @@ type sparseSeeds struct {
 
 func newSparseSeeds(m, n int) *sparseSeeds {
 	vec := func() []float64 { return make([]float64, n) }
-	return &sparseSeeds{B: matrix.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(),
-		predictions: newPredictionSeeds(m, n)}
+	return &sparseSeeds{B: matrix.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(),
+		r: vec(), mean: vec(), predictions: newPredictionSeeds(m, n)}
 }
 
 // reset clears the seeds to which an evaluation adds. Evaluations overwrite the remaining seeds.
 func (s *sparseSeeds) reset() *sparseSeeds {
-	*s = sparseSeeds{B: s.B, b: s.b, d: s.d, lambda: s.lambda, r: s.r, mean: s.mean, predictions: s.predictions}
+	*s = sparseSeeds{B: s.B, b: s.b, d: s.d, lambda: s.lambda, r: s.r, mean: s.mean,
+		predictions: s.predictions}
 	for _, v := range [][]float64{s.b, s.d, s.lambda, s.r, s.mean} {
 		clear(v)
 	}
@@ -108,7 +109,8 @@ type sparseAdjoints struct {
 
 // eachRow is the last pass. It pulls the rows' adjoints back through the kernel and the mean
 // function. fill gets a block of V, and writes Ū = L⁻ᵀV̄ (M×n), λ̄_i and m̄_i.
-func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.Dense, lambda, mean []float64)) error {
+func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.Dense, lambda,
+	mean []float64)) error {
 	n := min(blockRows, e.n)
 	memory := linalg.Borrow(e.m, n)
 	rows := linalg.Borrow(2, n)
@@ -265,7 +267,8 @@ func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float
 // So G = Σ V̄_i V_iᵀ isn't symmetric. V = L⁻¹K_ZX gives L̄ = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄))
 // L⁻¹, where Φ takes the lower triangle and half the diagonal. pullZZ computes this K̄_ZZ once G's
 // lower triangle has replaced G's upper triangle.
-func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense, to sparseAdjoints) error {
+func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense,
+	to sparseAdjoints) error {
 	bars := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(bars)
 	err := e.eachRow(to, func(i0 int, v, u matrix.Dense, lambdas, means []float64) {

@@ -19,9 +19,10 @@ const (
 
 func init() {
 	likelihoods[PoissonName] = Rated{log: logPoisson, below: belowPoisson, linear: 1, whole: true}
-	likelihoods[NegativeName] = Rated{log: logNegative, byScale: negativeByScale, below: belowNegative, linear: 1,
-		square: 1, whole: true}
-	likelihoods[GammaName] = Rated{log: logGamma, byScale: gammaByScale, below: belowGamma, square: 1}
+	likelihoods[NegativeName] = Rated{log: logNegative, byScale: negativeByScale,
+		below: belowNegative, linear: 1, square: 1, whole: true}
+	likelihoods[GammaName] = Rated{log: logGamma, byScale: gammaByScale,
+		below: belowGamma, square: 1}
 }
 
 // Rated is a noise of targets whose logarithm of the mean is f.
@@ -306,8 +307,8 @@ func (l Rated) Spread(mean, variance, s float64) (Spread, error) {
 	point := l.Point(mean, variance, s)
 	v := l.linear*point + point*point*(math.Expm1(variance)+l.square*s*math.Exp(variance))
 	if !(0 < v && v <= math.MaxFloat64) {
-		return Spread{}, errors.New("the mean of the target, or its variance, is too large or too small a number; correct " +
-			"the row")
+		return Spread{}, errors.New("the mean of the target, or its variance, is too large or " +
+			"too small a number; correct the row")
 	}
 	low := l.quantile(0.025, mean, variance, s)
 	high := l.quantile(0.975, mean, variance, s)

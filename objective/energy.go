@@ -54,7 +54,8 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	if f.DTC {
 		factor = 0
 	}
-	value := 0.5*(linalg.LogDet(e.lb)+logD+float64(e.total)*math.Log(2*math.Pi)+quad-linalg.Dot(e.b, e.mu)) + factor*trace
+	value := 0.5*(linalg.LogDet(e.lb)+logD+float64(e.total)*math.Log(2*math.Pi)+quad-linalg.Dot(e.b,
+		e.mu)) + factor*trace
 	if s == nil {
 		return value, nil
 	}

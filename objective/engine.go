@@ -40,7 +40,8 @@ func (e *sparseEngine) room(m, n int) {
 	vec := func() []float64 { return make([]float64, n) }
 	like := e.xb.Like
 	e.m, e.l = m, like(m, m)
-	e.a, e.lb, e.binv, e.b, e.mu = like(m, m), like(m, m), like(m, m), make([]float64, m), make([]float64, m)
+	e.a, e.lb, e.binv, e.b, e.mu = like(m, m), like(m, m), like(m, m), make([]float64,
+		m), make([]float64, m)
 	e.r, e.lambda, e.dd, e.mean, e.mHat, e.sHat = vec(), vec(), vec(), vec(), vec(), vec()
 }
 
@@ -52,8 +53,8 @@ func (e *sparseEngine) sum(symmetric []matrix.Dense, vectors ...[]float64) error
 // sample returns the predictions at this rank's rows.
 // Its Sum adds over all ranks, so that a bound counts all rows.
 func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
-	return pacbayes.Sample{Y: e.y[:e.n], Mean: e.mHat[:e.n], Variance: e.sHat[:e.n], Scale: scale, Rows: e.total,
-		Sum: e.ranks.Sum}
+	return pacbayes.Sample{Y: e.y[:e.n], Mean: e.mHat[:e.n], Variance: e.sHat[:e.n], Scale: scale,
+		Rows: e.total, Sum: e.ranks.Sum}
 }
 
 func (e *sparseEngine) keepsV() bool { return int64(e.n)*int64(e.m)*8 <= e.keep }

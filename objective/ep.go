@@ -69,7 +69,8 @@ type EPEvidence struct {
 var _ Exact = (*EPEvidence)(nil)
 
 // Evaluate implements Exact. noise is the noise's scale.
-func (e *EPEvidence) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
+func (e *EPEvidence) Evaluate(prior Moments, y []float64, noise float64,
+	adj *Adjoints) (float64, error) {
 	at, logs, byScale, err := e.Sites(prior, y, noise)
 	if err != nil {
 		return 0, err
@@ -97,13 +98,14 @@ const (
 
 // Sites returns the sites of the targets y, the sum in the formula of EPEvidence, and its
 // derivative by the noise's scale.
-func (e *EPEvidence) Sites(prior Moments, y []float64, scale float64) (at Sites, logs, byScale float64, err error) {
+func (e *EPEvidence) Sites(prior Moments, y []float64,
+	scale float64) (at Sites, logs, byScale float64, err error) {
 	n := len(y)
 	if e.c.IsZero() {
 		e.c = prior.K.Like(n, n)
 	}
-	o := Observed{Y: y, Mean: slices.Clone(prior.Mean), Variance: make([]float64, n), Shift: e.Shift,
-		Noise: Stepped(e.Noise, prior.Steps), Scale: scale}
+	o := Observed{Y: y, Mean: slices.Clone(prior.Mean), Variance: make([]float64, n),
+		Shift: e.Shift, Noise: Stepped(e.Noise, prior.Steps), Scale: scale}
 	for i := range n {
 		o.Variance[i] = prior.K.At(i, i)
 	}
@@ -195,7 +197,8 @@ func (s site) cavity(mean, variance float64) (m, v float64) {
 // update returns the next site of a row whose f has these moments with the present site.
 // The Log of the returned Tilt is the row's term of ln Z.
 // change is the larger change of the site, in units of the marginal of f.
-func (s site) update(noise Sited, y, scale, mean, variance float64) (next site, t Tilt, change float64) {
+func (s site) update(noise Sited, y, scale, mean,
+	variance float64) (next site, t Tilt, change float64) {
 	m, v := s.cavity(mean, variance)
 	t = noise.Tilted(y, m, v, scale)
 	width := min(max(1/t.Curve-v, noise.Narrowest()), widestSite)
@@ -205,7 +208,8 @@ func (s site) update(noise Sited, y, scale, mean, variance float64) (next site, 
 		d := s.shift/s.precision - m
 		t.Log += 0.5 * (math.Log(2*math.Pi*whole) + d*d/whole)
 	}
-	return next, t, max(math.Abs(next.precision-s.precision)*variance, math.Abs(next.shift-s.shift)*math.Sqrt(variance))
+	return next, t, max(math.Abs(next.precision-s.precision)*variance,
+		math.Abs(next.shift-s.shift)*math.Sqrt(variance))
 }
 
 // Observed holds rows with targets Y, their sites, the moments of f there, and the noise with its
@@ -355,8 +359,8 @@ func (p *SparseProblem) Sites(noise Sited, rows Memory, x []float64) (o Observed
 	theta, beta, logNoise, _ := p.Split(x)
 	n := len(rows.Y)
 	q := *p
-	o = Observed{Y: rows.Y, Mean: make([]float64, n), Variance: make([]float64, n), Shift: rows.Shift,
-		Noise: noise, Scale: math.Exp(logNoise)}
+	o = Observed{Y: rows.Y, Mean: make([]float64, n), Variance: make([]float64, n),
+		Shift: rows.Shift, Noise: noise, Scale: math.Exp(logNoise)}
 	p.Mean.At(beta, rows.X, o.Mean)
 	p.Kernel.Diag(theta, rows.X, o.Variance)
 	_, err = o.settle(sparseTolerance, func() error {

@@ -17,7 +17,8 @@ type Evidence struct{ w []float64 }
 
 var _ Exact = (*Evidence)(nil)
 
-func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
+func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64,
+	adj *Adjoints) (float64, error) {
 	k := prior.K
 	mean := prior.Mean
 	n := len(y)
@@ -47,7 +48,8 @@ func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64, adj *Adjo
 
 // solve overwrites k with the Cholesky factor of C = K + sI.
 // It returns w = C⁻¹r, stored in buffer, and quad = rᵀw.
-func solve(k matrix.Dense, mean, y []float64, noise float64, buffer *[]float64) (w []float64, quad float64, err error) {
+func solve(k matrix.Dense, mean, y []float64, noise float64,
+	buffer *[]float64) (w []float64, quad float64, err error) {
 	if len(*buffer) != len(y) {
 		*buffer = make([]float64, len(y))
 	}

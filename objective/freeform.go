@@ -25,8 +25,8 @@ type FreeForm interface {
 	// ∂/∂σ_n². Unless g is nil, it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i.
 	// rows are the numbers of the sample's rows; nil means all rows.
 	// total is the number of all rows, for which a batch stands.
-	evaluate(s pacbayes.Sample, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64,
-		err error)
+	evaluate(s pacbayes.Sample, rows []int, total int, noise, kl float64, g, h []float64) (value,
+		kappa, noiseBar float64, err error)
 }
 
 // natural is a FreeForm with natural-gradient steps of q.
@@ -119,7 +119,9 @@ func (p *FreeFormProblem) Names() []string {
 	if g := len(p.Kernel.Params()) + len(p.Mean.Params()); !p.Objective.noisy() {
 		names = slices.Delete(names, g, g+1)
 	}
-	names = append(names, lists.To(p.M, func(i int) string { return fmt.Sprintf("q_mean[%d]", i+1) })...)
+	names = append(names, lists.To(p.M, func(i int) string {
+		return fmt.Sprintf("q_mean[%d]", i+1)
+	})...)
 	for i := range p.M {
 		for j := range i {
 			names = append(names, fmt.Sprintf("q_chol[%d,%d]", i+1, j+1))
@@ -135,8 +137,8 @@ func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j
 // collapsed returns a SparseProblem with the same rows, kernel, mean function and engine.
 // Its parameters include the noise and leave out q.
 func (p *FreeFormProblem) collapsed() *SparseProblem {
-	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter,
-		Ranks: p.Ranks, e: p.full}
+	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep,
+		MinJitter: p.MinJitter, Ranks: p.Ranks, e: p.full}
 }
 
 // prepare returns the engine for all rows of this rank. The first call builds the engine.
@@ -173,9 +175,11 @@ func (p *FreeFormProblem) EvaluateBatch(x, gradient []float64, rows []int) (floa
 // StepBatch moves ν and L' in x by a natural-gradient step of size rho on the batch.
 // Then it acts as EvaluateBatch at the new x, but leaves zeros in the gradient for ν and L'.
 // Only SVGP has such steps (SVGP.step).
-func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
+func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int,
+	rho float64) (float64, error) {
 	if !(rho > 0 && rho <= 1) {
-		return math.NaN(), fmt.Errorf("the natural-gradient step ρ is %v, but must be above 0 and at most 1", rho)
+		return math.NaN(), fmt.Errorf("the natural-gradient step ρ is %v, but must be above 0 "+
+			"and at most 1", rho)
 	}
 	return p.onBatch(x, gradient, rows, rho)
 }
@@ -224,7 +228,8 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows []int, rho float64) (float64, error) {
+func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows []int,
+	rho float64) (float64, error) {
 	at := p.Split(x)
 	if !noiseOf(p.Rows).Same() {
 		return math.NaN(), errRowNoise
@@ -241,7 +246,8 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	if rho > 0 {
 		f, ok := p.Objective.(natural)
 		if !ok {
-			return math.NaN(), fmt.Errorf("%T has no natural-gradient steps; only objective.SVGP has", p.Objective)
+			return math.NaN(), fmt.Errorf("%T has no natural-gradient steps; only "+
+				"objective.SVGP has", p.Objective)
 		}
 		if err := f.step(e, p.lq, rho, float64(p.BatchRows())/float64(e.total)); err != nil {
 			return math.NaN(), err
@@ -251,7 +257,10 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	} else if err := e.pass(func(int, int, matrix.Dense) {}); err != nil {
 		return math.NaN(), err
 	}
-	if err := e.predict(func(v, h matrix.Dense) { linalg.Gemm(false, false, 1, v, p.lq, 0, h) }); err != nil {
+	if err := e.predict(func(v, h matrix.Dense) {
+		linalg.Gemm(false, false, 1, v, p.lq, 0,
+			h)
+	}); err != nil {
 		return math.NaN(), err
 	}
 	var g, h []float64
@@ -262,14 +271,14 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 		g = p.seeds.g[:e.n]
 		h = p.seeds.h[:e.n]
 	}
-	value, kappa, noiseBar, err := p.Objective.evaluate(e.sample(nil), rows, p.BatchRows(), e.noise, p.divergence(at), g,
-		h)
+	value, kappa, noiseBar, err := p.Objective.evaluate(e.sample(nil), rows, p.BatchRows(), e.noise,
+		p.divergence(at), g, h)
 	if err != nil {
 		return math.NaN(), err
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, errors.New("the objective isn't finite: look for extreme values in the data or in the posterior's " +
-			"covariance")
+		return value, errors.New("the objective isn't finite: look for extreme values in the " +
+			"data or in the posterior's covariance")
 	}
 	if gradient == nil {
 		return value, nil
@@ -283,7 +292,8 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	linalg.MirrorLower(covariance)
 	clear(gradient)
 	d := p.Split(gradient)
-	if err := e.backwardFree(&p.seeds, covariance, sparseAdjoints{d.Theta, d.Beta, d.Z}); err != nil {
+	if err := e.backwardFree(&p.seeds, covariance,
+		sparseAdjoints{d.Theta, d.Beta, d.Z}); err != nil {
 		return value, err
 	}
 	if len(d.LogNoise) > 0 {
@@ -293,8 +303,8 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 		p.pullQ(at, kappa, d)
 	}
 	if !linalg.Finite(gradient) {
-		return value, errors.New("the gradient isn't finite: look for extreme values in the data or in the posterior's " +
-			"covariance")
+		return value, errors.New("the gradient isn't finite: look for extreme values in the data " +
+			"or in the posterior's covariance")
 	}
 	return value, nil
 }
@@ -365,7 +375,8 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 // fixed. Call it right after Evaluate at the same x.
 // From dν = −L⁻¹(dL ν + dm) and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ follows as
 // in backwardFree.
-func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar matrix.Dense) {
+func (p *FreeFormProblem) MomentGradient(x,
+	gradient []float64) (aBar []float64, lsBar matrix.Dense) {
 	e := p.full
 	at := p.Split(x)
 	d := p.Split(gradient)
@@ -416,7 +427,8 @@ func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float
 	b.CopyFrom(e.a)
 	b.AddDiagonal(1)
 	if err := inverseFactor(b, l); err != nil {
-		return nil, fmt.Errorf("the posterior's covariance can't be factored (%w): raise the noise variance", err)
+		return nil, fmt.Errorf("the posterior's covariance can't be factored (%w): raise the "+
+			"noise variance", err)
 	}
 	packFactor(l, at.Chol)
 	return x, nil
@@ -444,8 +456,9 @@ func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	if err := inverseFactor(s, cholB); err != nil {
 		return nil, fmt.Errorf("the posterior's covariance can't be inverted (%w)", err)
 	}
-	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean,
-		Beta: slices.Clone(at.Beta), Noise: p.noise(at), Support: z}, slices.Clone(at.Nu), chol, cholB)
+	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel,
+		Theta: slices.Clone(at.Theta), Mean: p.Mean, Beta: slices.Clone(at.Beta),
+		Noise: p.noise(at), Support: z}, slices.Clone(at.Nu), chol, cholB)
 }
 
 // unpackFactor writes L' to l, with zeros above the diagonal.
@@ -511,8 +524,8 @@ type FreePAC struct {
 
 func (f *FreePAC) noisy() bool { return false }
 
-func (f *FreePAC) evaluate(s pacbayes.Sample, rows []int, total int, _, kl float64, g, h []float64) (value, kappa,
-	noiseBar float64, err error) {
+func (f *FreePAC) evaluate(s pacbayes.Sample, rows []int, total int, _, kl float64, g,
+	h []float64) (value, kappa, noiseBar float64, err error) {
 	s.Scale = f.Scale
 	if f.Scale != nil && rows != nil {
 		f.scale = f.scale[:0]

@@ -40,7 +40,8 @@ func (f *inducingFactor) unwhiten(bar, u matrix.Dense) {
 // pullRows pulls Ū, the adjoint of k(Z, x_i), and λ̄_i, the adjoint of k(x_i, x_i), back to θ and
 // Z.
 func (f *inducingFactor) pullRows(x, u matrix.Dense, lambda, dTheta []float64, dZ matrix.Dense) {
-	kernel.At(f.kernel, f.theta).Pull(f.z, x, kernel.Adjoint{K: u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
+	kernel.At(f.kernel, f.theta).Pull(f.z, x,
+		kernel.Adjoint{K: u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
 	f.kernel.PullDiag(f.theta, x, lambda, kernel.Gradient{Theta: dTheta})
 }
 

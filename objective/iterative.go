@@ -78,8 +78,8 @@ func (e *IterativeEvidence) Names() []string { return parameterNames(e.Kernel, e
 func (e *IterativeEvidence) split(x []float64) (c iterative.Covariance, beta []float64) {
 	nk := len(e.Kernel.Params())
 	s := math.Exp(x[len(x)-1])
-	return iterative.Covariance{Kernel: e.Kernel, Theta: x[:nk], X: e.X, Noise: s, Noises: e.PerRow.Each(e.X.Rows, s)},
-		x[nk : len(x)-1]
+	return iterative.Covariance{Kernel: e.Kernel, Theta: x[:nk], X: e.X, Noise: s,
+		Noises: e.PerRow.Each(e.X.Rows, s)}, x[nk : len(x)-1]
 }
 
 // Anchor makes the preconditioner at x, and draws the probes from N(0, preconditioner).
@@ -91,7 +91,8 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 	}
 	e.anchor = slices.Clone(x)
 	e.start = nil
-	e.preconditioner, e.probes = p, p.Probes(cmp.Or(e.Probes, DefaultProbes), rand.New(rand.NewPCG(e.Seed, 0x70726f626573)))
+	e.preconditioner, e.probes = p, p.Probes(cmp.Or(e.Probes, DefaultProbes),
+		rand.New(rand.NewPCG(e.Seed, 0x70726f626573)))
 	return nil
 }
 
@@ -182,7 +183,8 @@ func (e *IterativeEvidence) solver(c iterative.Covariance, fail func(error)) ite
 
 // weights returns w and rᵀC⁻¹r at x. The solve starts from the anchor's w, or keeps w as the
 // anchor's.
-func (e *IterativeEvidence) weights(ctx context.Context, fail func(error), x []float64) ([]float64, float64, error) {
+func (e *IterativeEvidence) weights(ctx context.Context, fail func(error),
+	x []float64) ([]float64, float64, error) {
 	c, beta := e.split(x)
 	r := matrix.New(e.X.Rows, 1)
 	w := matrix.New(e.X.Rows, 1)
@@ -224,7 +226,8 @@ func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*ite
 	for i := range probes {
 		h := iterative.LogDet(e.preconditioner, probes[i:i+1], true).Adjoint
 		row := each.Row(i)
-		kernel.At(e.Kernel, c.Theta).PullOuter(e.X, h, slices.Repeat([]float64{0.5}, h.Cols), row[:nk])
+		kernel.At(e.Kernel, c.Theta).PullOuter(e.X, h, slices.Repeat([]float64{0.5}, h.Cols),
+			row[:nk])
 		row[last] = 0.5 * c.Noise * e.squares(h)
 	}
 	for j := range e.GradientErrors {

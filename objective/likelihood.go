@@ -41,7 +41,8 @@ var likelihoods = map[string]Likelihood{"": GaussianNoise{}}
 // Call RegisterNoise from an init function. It panics if the name is taken or noise is nil.
 func RegisterNoise(name string, noise Noise) {
 	if _, taken := likelihoods[name]; taken || noise == nil {
-		panic(fmt.Sprintf("objective: the name %q of a noise is empty or registered already, or its function is nil", name))
+		panic(fmt.Sprintf("objective: the name %q of a noise is empty or registered already, or "+
+			"its function is nil", name))
 	}
 	likelihoods[name] = noise
 }
@@ -52,7 +53,8 @@ func NoiseOf(name string) (Likelihood, error) {
 	if l, known := likelihoods[name]; known {
 		return l, nil
 	}
-	return nil, fmt.Errorf("this program doesn't know the noise %q: register it with objective.RegisterNoise", name)
+	return nil, fmt.Errorf("this program doesn't know the noise %q: register it with "+
+		"objective.RegisterNoise", name)
 }
 
 func (GaussianNoise) LogPredictive(y, mean, variance, s float64) float64 {
@@ -142,7 +144,8 @@ type distribution struct {
 func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 	p := distribution{unit: math.Sqrt(variance + s), panels: map[int]float64{}}
 	p.density = func(u float64) float64 {
-		return math.Exp(l.LogPredictive(mean+p.unit*math.Sinh(u), mean, variance, s)) * p.unit * math.Cosh(u)
+		return math.Exp(l.LogPredictive(mean+p.unit*math.Sinh(u), mean, variance,
+			s)) * p.unit * math.Cosh(u)
 	}
 	for _, step := range []int{-1, 1} {
 		for k := min(step, 0); ; k += step {
@@ -169,8 +172,8 @@ func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 		}
 	}
 	if !(math.Abs(p.mass-1) <= spreadMass) {
-		return p, fmt.Errorf("the density integrates to %.6g: it must be a density of y over all numbers, in scaled "+
-			"units, and smooth enough for quadrature", p.mass)
+		return p, fmt.Errorf("the density integrates to %.6g: it must be a density of y over all "+
+			"numbers, in scaled units, and smooth enough for quadrature", p.mass)
 	}
 	return p, nil
 }
@@ -182,7 +185,8 @@ func (p distribution) below(u float64) (total float64) {
 		total += p.panels[i]
 	}
 	if p.low <= k && k <= p.high {
-		quadrature.Panels([]float64{float64(k) * spreadPanel, u}, func(u, w float64) { total += w * p.density(u) })
+		quadrature.Panels([]float64{float64(k) * spreadPanel, u},
+			func(u, w float64) { total += w * p.density(u) })
 	}
 	return total / p.mass
 }
@@ -216,8 +220,8 @@ func (l Noise) Spread(mean, variance, s float64) (Spread, error) {
 	p, err := l.predictive(mean, variance, s)
 	v := p.unit * p.unit * (p.second - p.first*p.first)
 	if err == nil && !(v >= s*(1-spreadMass)) {
-		err = fmt.Errorf("the variance of the predictions, %.6g, is below the scale s = %.6g: s must be no "+
-			"more than the variance of y about f", v, s)
+		err = fmt.Errorf("the variance of the predictions, %.6g, is below the scale s = %.6g: s "+
+			"must be no more than the variance of y about f", v, s)
 	}
 	if err != nil {
 		return Spread{}, err

@@ -161,7 +161,8 @@ func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (floa
 
 // evaluate returns weight times the sum of the given terms of all ranks.
 // Each rank gives the terms in its share.
-func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight float64) (float64, error) {
+func (p *NearestProblem) evaluate(x, gradient []float64, terms []int,
+	weight float64) (float64, error) {
 	if p.near == nil {
 		p.Search(x)
 	}
@@ -308,7 +309,8 @@ func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 
 // pullMean pulls m̄ of the terms' own rows and of their neighbours back to the mean function's
 // parameters.
-func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Dense, dBeta []float64) {
+func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Dense,
+	dBeta []float64) {
 	for i, term := range terms {
 		bar := pulled.Row(i)
 		for j, other := range p.neighboursOf(term) {
@@ -353,7 +355,8 @@ type group struct {
 func (p *NearestProblem) newGroup(theta []float64, noise, weight float64, back bool) *group {
 	m := p.m()
 	return &group{NearestProblem: p, theta: theta, noise: noise, weight: weight, back: back, m: m,
-		x: linalg.BorrowBundle(m+1, p.Rows.X.Cols), c: linalg.BorrowBundle(m+2, m+1), bar: linalg.BorrowBundle(m+1, m+1)}
+		x: linalg.BorrowBundle(m+1, p.Rows.X.Cols), c: linalg.BorrowBundle(m+2, m+1),
+		bar: linalg.BorrowBundle(m+1, m+1)}
 }
 
 func (g *group) release() {
@@ -469,7 +472,8 @@ func (g *group) score() error {
 	last := len(g.sums) - 1
 	if !g.Rows.PerRow.Same() {
 		for l, i := range g.terms {
-			own := pacbayes.Sample{Y: sample.Y[l : l+1], Mean: sample.Mean[l : l+1], Variance: sample.Variance[l : l+1]}
+			own := pacbayes.Sample{Y: sample.Y[l : l+1], Mean: sample.Mean[l : l+1],
+				Variance: sample.Variance[l : l+1]}
 			if g.Scale != nil {
 				own.Scale = sample.Scale[l : l+1]
 			}
@@ -483,7 +487,8 @@ func (g *group) score() error {
 		}
 		return nil
 	}
-	value, dNoise, err := term.Expect(sample, g.noise, g.weight, pacbayes.Derivatives{Mean: g.g[:n], Variance: g.h[:n]})
+	value, dNoise, err := term.Expect(sample, g.noise, g.weight,
+		pacbayes.Derivatives{Mean: g.g[:n], Variance: g.h[:n]})
 	g.sums[last] += value
 	g.sums[last-1] += dNoise
 	return err

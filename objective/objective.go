@@ -198,8 +198,8 @@ func (r replicates) add(value, noise float64, gradient []float64) float64 {
 }
 
 // errRowNoise is the error of objectives whose formulas have one noise variance for all rows.
-var errRowNoise = errors.New("this objective has one noise variance for all rows: train with evidence, nearest, vfe, " +
-	"fitc, dtc or pep if rows differ in noise")
+var errRowNoise = errors.New("this objective has one noise variance for all rows: train with " +
+	"evidence, nearest, vfe, fitc, dtc or pep if rows differ in noise")
 
 // finite returns an error if the value or an entry of the gradient isn't finite.
 func finite(value float64, gradient []float64, noise float64) error {
@@ -209,11 +209,12 @@ func finite(value float64, gradient []float64, noise float64) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the %s isn't finite at noise variance %.3g: look for extreme values in the data", what, noise)
+	return fmt.Errorf("the %s isn't finite at noise variance %.3g: look for extreme values in "+
+		"the data", what, noise)
 }
 
 // unfactored returns the error for a matrix, named what, that can't be factored.
 func unfactored(what string, noise float64, err error) error {
-	return fmt.Errorf("the %s can't be factored at noise variance %.3g (%w): raise the noise variance", what, noise,
-		err)
+	return fmt.Errorf("the %s can't be factored at noise variance %.3g (%w): raise the noise "+
+		"variance", what, noise, err)
 }

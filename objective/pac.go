@@ -39,7 +39,8 @@ func (p *PAC) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints)
 		p.g = make([]float64, n)
 		p.h = make([]float64, n)
 	}
-	risk, err := pacbayes.Sample{Y: y, Mean: p.q.mean, Variance: p.q.variance, Scale: p.Scale}.Risk(p.Loss, p.g, p.h)
+	risk, err := pacbayes.Sample{Y: y, Mean: p.q.mean, Variance: p.q.variance,
+		Scale: p.Scale}.Risk(p.Loss, p.g, p.h)
 	if err != nil {
 		return 0, err
 	}

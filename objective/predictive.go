@@ -32,7 +32,9 @@ var _ pacbayes.Expectation = SquaredError{}
 
 func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
-	return predictive(at, noise, weight, d, func(d, _ float64) (e, dMean, dVar float64) { return d * d, -2 * d, 0 })
+	return predictive(at, noise, weight, d, func(d, _ float64) (e, dMean, dVar float64) {
+		return d * d, -2 * d, 0
+	})
 }
 
 // CRPS is the continuous ranked probability score of N(m, v+s), ∫ (F(t) − 1{t ≥ y})² dt (Gneiting

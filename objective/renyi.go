@@ -111,7 +111,8 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 func (p *RenyiProblem) Dim() int { return p.like().Dim() }
 
 // Split cuts a parameter vector, or a gradient, into its parts.
-func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
+func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float64,
+	z matrix.Dense) {
 	return split(p.Kernel, p.Mean, p.Rows, p.M, x)
 }
 
@@ -295,7 +296,8 @@ func (p *RenyiProblem) readAll(x, y []float64) error {
 	return p.pick(linalg.UpTo(n), x, y)
 }
 
-func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight float64) (float64, error) {
+func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64,
+	weight float64) (float64, error) {
 	theta, beta, logNoise, z := p.Split(x)
 	s := math.Exp(logNoise)
 	alpha := p.Alpha
@@ -325,7 +327,8 @@ func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight floa
 }
 
 // parts fills w with r, and k with K_XX. For α ≠ 0 it fills k with R and q with Q.
-func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense, alpha float64) error {
+func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense,
+	alpha float64) error {
 	n := len(e.w)
 	kernel.At(p.Kernel, theta).FillSymmetric(e.x, e.k)
 	p.Mean.At(beta, e.x, e.w)
@@ -335,7 +338,8 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense
 		return nil
 	}
 	var err error
-	if p.Jitter, err = posterior.FactorInducing(kernel.At(p.Kernel, theta), z, p.MinJitter, e.l); err != nil {
+	if p.Jitter, err = posterior.FactorInducing(kernel.At(p.Kernel, theta), z, p.MinJitter,
+		e.l); err != nil {
 		return err
 	}
 	kernel.At(p.Kernel, theta).Fill(e.x, z, e.v)
@@ -367,7 +371,8 @@ const (
 
 // forward returns −L_α. It leaves R (for α = 0 K_XX) in k, chol(Ξ) in c, w = Ξ⁻¹r in w and, for 0 ≠
 // α < 1, A⁻¹ in d.
-func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64) (float64, error) {
+func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Dense, s,
+	alpha float64) (float64, error) {
 	if err := p.parts(e, theta, beta, z, alpha); err != nil {
 		return 0, err
 	}
@@ -437,8 +442,8 @@ func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) 
 }
 
 // backward adds the gradient of −L_α to gradient, from the matrices that forward has left.
-func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64,
-	gradient []float64) error {
+func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.Dense, s,
+	alpha float64, gradient []float64) error {
 	dTheta, dBeta, _, dZ := p.Split(gradient)
 	n := len(e.w)
 	t := 1 - alpha
@@ -483,7 +488,8 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 		linalg.Gemm(true, false, 2, e.p, e.c, 0, e.u)
 		linalg.GemmLower(false, false, -0.5, e.u, e.p, 0, e.zz)
 		linalg.MirrorLower(e.zz)
-		kernel.At(p.Kernel, theta).Pull(z, e.x, kernel.Adjoint{K: e.u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
+		kernel.At(p.Kernel, theta).Pull(z, e.x,
+			kernel.Adjoint{K: e.u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
 		pullSelf(kernel.At(p.Kernel, theta), z, e.zz, dTheta, dZ)
 	}
 	kernel.At(p.Kernel, theta).PullSymmetric(e.x, kBar, dTheta)
@@ -520,8 +526,8 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		if err := p.readAll(rows.Data, y); err != nil {
 			return nil, err
 		}
-		return posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s, X: rows,
-			Y: y})
+		return posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean,
+			Beta: beta, Noise: s, X: rows, Y: y})
 	}
 	if !(p.Alpha > 0 && p.Alpha <= 1) {
 		return nil, fmt.Errorf("α is %v, but an optimal q(U) needs 0 ≤ α ≤ 1", p.Alpha)
@@ -540,8 +546,8 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	support := matrix.New(p.M, z.Cols)
 	support.CopyFrom(z)
 	p.work = nil // the workspace's l belongs to the posterior now
-	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s,
-		Support: support}, o.mu, e.l, o.cholB)
+	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean,
+		Beta: beta, Noise: s, Support: support}, o.mu, e.l, o.cholB)
 }
 
 // whitened is a Gaussian q(ν) = N(μ, B⁻¹).

@@ -94,7 +94,8 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 // Errors are Anchor's, a solve's (*iterative.Stalled) or the context's.
 func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	if !(p.Alpha >= 0 && p.Alpha < 1) {
-		return math.NaN(), fmt.Errorf("α is %v, but conjugate gradients need 0 ≤ α < 1; for α = 1 train with VFE", p.Alpha)
+		return math.NaN(), fmt.Errorf("α is %v, but conjugate gradients need 0 ≤ α < 1; for α = "+
+			"1 train with VFE", p.Alpha)
 	}
 	if p.xi == nil {
 		if err := p.Anchor(x); err != nil {
@@ -144,7 +145,8 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	var sq iterative.Quadrature
 	if alpha > 0 {
 		before := p.Iterations
-		if sq, _, _, err = p.quadrature(times(-t), p.s, p.sProbes, nil, gradient != nil); err != nil {
+		if sq, _, _, err = p.quadrature(times(-t), p.s, p.sProbes, nil,
+			gradient != nil); err != nil {
 			return math.NaN(), err
 		}
 		p.Iterations += before
@@ -161,8 +163,9 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 
 // quadrature solves for the probes and, unless r is nil, for r.
 // It returns the log-determinant with the solution.
-func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner, probes matrix.Dense,
-	r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals matrix.Dense, err error) {
+func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner,
+	probes matrix.Dense, r []float64, adjoint bool) (q iterative.Quadrature, solved,
+	residuals matrix.Dense, err error) {
 	own := 0
 	if r != nil {
 		own = 1
@@ -175,7 +178,8 @@ func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterat
 		}
 	}
 	solved = matrix.New(b.Rows, b.Cols)
-	solver := iterative.Solver{Times: times, Preconditioner: pre, Tolerance: cmp.Or(p.Tolerance, 1e-4), MaxIterations: maxIterations,
+	solver := iterative.Solver{Times: times, Preconditioner: pre,
+		Tolerance: cmp.Or(p.Tolerance, 1e-4), MaxIterations: maxIterations,
 		Probes: probes.Cols, Progress: p.Progress}
 	solution, err := solver.Solve(cmp.Or(p.Context, context.Background()), b, solved)
 	if err != nil {
@@ -186,7 +190,8 @@ func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterat
 }
 
 // pull adds the gradient to gradient, from H, J and w.
-func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j matrix.Dense, w []float64, s float64) {
+func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j matrix.Dense,
+	w []float64, s float64) {
 	dTheta, dBeta, _, dZ := p.like().Split(gradient)
 	n := p.X.Rows
 	alpha := p.Alpha

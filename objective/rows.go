@@ -132,7 +132,8 @@ type stream struct {
 // total is n unless the caller sets it.
 func newStream(from Rows, r ranks.Ranks, n, d int) stream {
 	return stream{from: from, ranks: over(r), n: n, d: d, total: n,
-		y: make([]float64, n), xb: newRows(from, r, min(blockRows, n), d), yb: make([]float64, min(blockRows, n))}
+		y: make([]float64, n), xb: newRows(from, r, min(blockRows, n), d),
+		yb: make([]float64, min(blockRows, n))}
 }
 
 // newRows returns an n×d matrix for rows of a source.

@@ -161,7 +161,8 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	}
 	inv := matrix.New(m, m)
 	linalg.CholeskyInverse(q.cholB, inv)
-	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - divergence.Sparse(q.cholB, inv, q.mu), nil
+	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - divergence.Sparse(q.cholB,
+		inv, q.mu), nil
 }
 
 // renyi returns L_α at q(ν) = N(μ, B⁻¹) for t = 1−α in [0, 1] (Eq. 4 of "Optimize to Generalize in

@@ -81,12 +81,13 @@ func (p *SparseProblem) Alpha(x []float64) float64 {
 
 // Split cuts a parameter vector, or a gradient, into the parts for θ, β, ln σ_n² and Z.
 // It leaves out a learnt α.
-func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
+func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64,
+	z matrix.Dense) {
 	return split(p.Kernel, p.Mean, p.Rows, p.M, x)
 }
 
-func split(k kernel.Kernel, mean kernel.Mean, rows Rows, m int, x []float64) (theta, beta []float64, logNoise float64,
-	z matrix.Dense) {
+func split(k kernel.Kernel, mean kernel.Mean, rows Rows, m int,
+	x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
 	nk := len(k.Params())
 	nm := len(mean.Params())
 	_, d := rows.Dims()
@@ -115,8 +116,8 @@ func (p *SparseProblem) prepare() (*sparseEngine, error) {
 // engine returns an engine with room for n rows.
 func (p *SparseProblem) engine(n int) *sparseEngine {
 	_, d := p.Rows.Dims()
-	e := &sparseEngine{stream: newStream(p.Rows, p.Ranks, n, d), inducingFactor: inducingFactor{kernel: p.Kernel},
-		prior: p.Mean, keep: p.Keep}
+	e := &sparseEngine{stream: newStream(p.Rows, p.Ranks, n, d),
+		inducingFactor: inducingFactor{kernel: p.Kernel}, prior: p.Mean, keep: p.Keep}
 	e.room(p.M, n)
 	return e
 }
@@ -189,7 +190,8 @@ func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float6
 		return math.NaN(), errors.New("the batch has no rows")
 	}
 	if over(p.Ranks).Size() > 1 {
-		return math.NaN(), errors.New("this objective can't train on batches with several ranks: use one rank, or all rows")
+		return math.NaN(), errors.New("this objective can't train on batches with several ranks: " +
+			"use one rank, or all rows")
 	}
 	b := p.batches[len(rows)]
 	if b == nil {
@@ -242,6 +244,7 @@ func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Poster
 	l.CopyFrom(e.l)
 	lb.CopyFrom(e.lb)
 	at.CopyFrom(z)
-	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(theta), Mean: p.Mean,
-		Beta: slices.Clone(beta), Noise: e.noise, Support: at}, slices.Clone(e.mu), l, lb)
+	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(theta),
+		Mean: p.Mean, Beta: slices.Clone(beta), Noise: e.noise, Support: at}, slices.Clone(e.mu), l,
+		lb)
 }

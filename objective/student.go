@@ -60,7 +60,8 @@ var studentMixture = func() (m mixed) {
 func logStudent(y, f, s float64) float64 {
 	half, _ := math.Lgamma((StudentNu + 1) / 2.)
 	whole, _ := math.Lgamma(StudentNu / 2.)
-	return half - whole - math.Log(StudentNu*math.Pi*s)/2 - (StudentNu+1)/2.*math.Log1p((y-f)*(y-f)/(StudentNu*s))
+	return half - whole - math.Log(StudentNu*math.Pi*s)/2 - (StudentNu+1)/2.*math.Log1p(
+		(y-f)*(y-f)/(StudentNu*s))
 }
 
 func (Student) LogPredictive(y, mean, variance, s float64) float64 {

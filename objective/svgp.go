@@ -37,8 +37,8 @@ func (f *SVGP) Conjugate() bool {
 
 func (f *SVGP) noisy() bool { return true }
 
-func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g, h []float64) (value, kappa,
-	noiseBar float64, err error) {
+func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g,
+	h []float64) (value, kappa, noiseBar float64, err error) {
 	value, noiseBar, err = f.expectation().Expect(at, s, float64(total)/float64(at.Rows),
 		pacbayes.Derivatives{Mean: g, Variance: h})
 	return value + kl, 1, noiseBar, err
@@ -73,7 +73,8 @@ func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.De
 			h[i] = weight / (2 * s)
 		}
 	}
-	return weight * (n*math.Log(2*math.Pi*s)/2 + square/(2*s)), weight * (n/(2*s) - square/(2*s*s)), err
+	return weight * (n*math.Log(2*math.Pi*s)/2 + square/(2*s)), weight * (n/(2*s) - square/(2*s*s)),
+		err
 }
 
 // step moves q by a natural-gradient step of size ρ (Hoffman, Blei, Wang, Paisley 2013;
@@ -131,7 +132,10 @@ func (f *SVGP) natural(e *sparseEngine, lq matrix.Dense, weight float64) error {
 	if err := e.pass(func(int, int, matrix.Dense) {}); err != nil {
 		return err
 	}
-	if err := e.predict(func(v, h matrix.Dense) { linalg.Gemm(false, false, 1, v, lq, 0, h) }); err != nil {
+	if err := e.predict(func(v, h matrix.Dense) {
+		linalg.Gemm(false, false, 1, v, lq, 0,
+			h)
+	}); err != nil {
 		return err
 	}
 	s := newPredictionSeeds(e.m, e.n)

@@ -80,7 +80,8 @@ func logBinomialTail(k, n int, p float64) (logP, slope float64) {
 		term *= float64(j) / float64(n-j+1) * ((1 - p) / p)
 		total += term
 	}
-	logP = logBinomialMode(float64(k), float64(n)) - float64(n)*KL(float64(k)/float64(n), p) + math.Log(total)
+	logP = logBinomialMode(float64(k), float64(n)) - float64(n)*KL(float64(k)/float64(n), p) +
+		math.Log(total)
 	return logP, float64(n-k) / ((1 - p) * total)
 }
 

@@ -73,14 +73,17 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 		return nil, t.tooFew()
 	}
 	if (s.Group != nil) != (t.Group != "") {
-		return nil, errors.New("the terms and the rows disagree about whether groups are counted: no certificate")
+		return nil, errors.New("the terms and the rows disagree about whether groups are " +
+			"counted: no certificate")
 	}
 	if kl < -1e-8 || math.IsNaN(kl) {
-		return nil, fmt.Errorf("KL(Q‖P) came out as %v: a numerical failure, so no certificate; raise the noise variance", kl)
+		return nil, fmt.Errorf("KL(Q‖P) came out as %v: a numerical failure, so no certificate; "+
+			"raise the noise variance", kl)
 	}
 	kl = math.Max(kl, 0)
 	if t.Fixed && kl > 0 {
-		return nil, fmt.Errorf("the posterior is said to be the prior itself, but KL(Q‖P) is %v: no certificate", kl)
+		return nil, fmt.Errorf("the posterior is said to be the prior itself, but KL(Q‖P) is %v: "+
+			"no certificate", kl)
 	}
 	risk, err := s.Risk(t.Loss, nil, nil)
 	if err != nil {
@@ -91,10 +94,11 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 	case err != nil:
 		return nil, err
 	case math.IsNaN(risk+point) && t.Loss.Kind.registered() != nil:
-		return nil, fmt.Errorf("%w: the loss %s, or a prediction, isn't a number from 0 to 1 on the certified rows: no "+
-			"certificate", ErrLoss, t.Loss.Kind)
+		return nil, fmt.Errorf("%w: the loss %s, or a prediction, isn't a number from 0 to 1 on "+
+			"the certified rows: no certificate", ErrLoss, t.Loss.Kind)
 	case math.IsNaN(risk + point):
-		return nil, errors.New("a prediction on the certified rows isn't a number, so no certificate")
+		return nil, errors.New("a prediction on the certified rows isn't a number, so no " +
+			"certificate")
 	}
 	c := t.stated()
 	c.EmpiricalRisk = risk
@@ -119,7 +123,8 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 	}
 	// a registered loss gave another value the second time
 	if math.IsNaN(c.Bound + c.MeanBound + c.EmpiricalRisk) {
-		return nil, fmt.Errorf("%w: the bound by the loss %s isn't a number: no certificate", ErrLoss, t.Loss.Kind)
+		return nil, fmt.Errorf("%w: the bound by the loss %s isn't a number: no certificate",
+			ErrLoss, t.Loss.Kind)
 	}
 	// the promise stands, but isn't about another ε
 	if t.Promise > 0 && (!t.OtherEpsilon || t.Curve) {
@@ -133,10 +138,12 @@ func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 // stated returns the part of a certificate that follows from the terms alone.
 func (t Terms) stated() *Certificate {
 	c := &Certificate{
-		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
-		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
-		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, NearCopies: t.Near,
-		Limits: t.Limits, Declaration: t.Declaration, Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) &&
+		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta,
+		Group: t.Group,
+		Loss:  t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
+		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats,
+		NearCopies: t.Near, Limits: t.Limits, Declaration: t.Declaration,
+		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) &&
 			!t.Backtest && (!t.Positional || t.OrderChance),
 		Label: "certificate", Conditions: t.Conditions(),
 	}
@@ -165,7 +172,8 @@ func (t Terms) stated() *Certificate {
 	case t.Positional && t.OrderChance:
 		c.Label = "certificate (if the order of the rows in the file is chance)"
 	case t.Positional:
-		c.Label = "bound (heuristic: the order of the rows in the file decided which rows are certified)"
+		c.Label = "bound (heuristic: the order of the rows in the file decided which rows are " +
+			"certified)"
 	}
 	return c
 }
@@ -298,9 +306,11 @@ func (c *Certificate) Difference(d *Certificate) string {
 	}
 	a.Curve = b.Curve
 	a.Slices = b.Slices
-	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt}, {"empirical_risk",
-		&a.EmpiricalRisk, &b.EmpiricalRisk}, {"kl", &a.KL, &b.KL}, {"mean_bound", &a.MeanBound, &b.MeanBound},
-		{"grid_penalty", &a.GridPenalty, &b.GridPenalty}, {"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}
+	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt},
+		{"empirical_risk", &a.EmpiricalRisk, &b.EmpiricalRisk}, {"kl", &a.KL, &b.KL},
+		{"mean_bound", &a.MeanBound, &b.MeanBound},
+		{"grid_penalty", &a.GridPenalty, &b.GridPenalty},
+		{"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}
 	if a.Promise != nil && b.Promise != nil {
 		p := *a.Promise
 		q := *b.Promise
@@ -314,7 +324,8 @@ func (c *Certificate) Difference(d *Certificate) string {
 		*n.a = *n.b
 	}
 	if p, q := a.Promise, b.Promise; p != nil && q != nil &&
-		sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, unitOf(p.HalfWidth, p.HalfWidthRaw)) {
+		sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw,
+			unitOf(p.HalfWidth, p.HalfWidthRaw)) {
 		p.HalfWidth = q.HalfWidth
 		p.HalfWidthRaw = q.HalfWidthRaw // a curve's widths are computed from the rows
 	}

@@ -135,11 +135,12 @@ func Probabilistic(statement string) bool {
 
 // Check returns an error if the terms are invalid.
 func (t LabelTerms) Check() error {
-	known := []string{ErrorRate, EachClass, EachPrediction, Brier, LogLoss, CalibrationBias, MeanCost, EachSlice}
+	known := []string{ErrorRate, EachClass, EachPrediction, Brier, LogLoss, CalibrationBias,
+		MeanCost, EachSlice}
 	for i, s := range t.Statements {
 		if _, top := Top(s); !top && !slices.Contains(known, s) {
-			return fmt.Errorf("statements: %q is unknown; krigo knows %s and top-K, such as top-2", s,
-				strings.Join(known, ", "))
+			return fmt.Errorf("statements: %q is unknown; krigo knows %s and top-K, such as top-2",
+				s, strings.Join(known, ", "))
 		}
 		if slices.Contains(t.Statements[:i], s) {
 			return fmt.Errorf("statements: %s is listed twice", s)
@@ -180,8 +181,8 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 	if n := l.sample(make([]float64, len(l.Truth))).units(); n < MinRows {
 		return nil, Terms{Group: strings.Repeat("g", min(l.Groups, 1))}.tooFew()
 	}
-	c := &Labels{Rows: len(l.Truth), Groups: l.Groups, Delta: t.Delta, Classes: l.Classes, Valid: true,
-		Label: "certificate", Conditions: t.conditions(l.Group != nil),
+	c := &Labels{Rows: len(l.Truth), Groups: l.Groups, Delta: t.Delta, Classes: l.Classes,
+		Valid: true, Label: "certificate", Conditions: t.conditions(l.Group != nil),
 		Confusion: Confusion(len(l.Classes), l.Truth, l.Predicted)}
 	delta := t.Delta / float64(t.parts())
 	l.rules = t.Rules
@@ -198,7 +199,9 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 		c.Selective = &found
 	}
 	if t.Recall > 0 {
-		positive := lists.Of(l.Truth, func(truth int) bool { return l.Classes[truth] == t.Positive })
+		positive := lists.Of(l.Truth, func(truth int) bool {
+			return l.Classes[truth] == t.Positive
+		})
 		found := detect(l.Detected, positive, t.Recall, delta)
 		found.Positive = t.Positive
 		c.Detection = &found
@@ -220,11 +223,13 @@ func Confusion(classes int, truth, predicted []int) [][]int {
 func (t LabelTerms) conditions(grouped bool) []string {
 	unit := spelling.Either(grouped, "group", "row")
 	return []string{
-		"Each certified " + unit + " is an independent draw from one source, and the certificate is about further " +
-			unit + "s from it.",
-		"What made the predictions never saw these rows, and wasn't chosen by them. The person who certifies vouches " +
+		"Each certified " + unit + " is an independent draw from one source, and the certificate " +
+			"is about further " + unit + "s from it.",
+		"What made the predictions never saw these rows, and wasn't chosen by them. The person " +
+			"who certifies vouches " +
 			"for both.",
-		"What is stated was chosen before these rows were seen: the statements, δ, costs, kinds of rows, and the " +
+		"What is stated was chosen before these rows were seen: the statements, δ, costs, kinds " +
+			"of rows, and the " +
 			"shares that were asked for.",
 	}
 }
@@ -253,7 +258,9 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 			by = l.Predicted
 		}
 		kinds := lists.To(len(l.Classes), func(j int) Slice {
-			return Slice{Name: l.Classes[j], In: lists.Where(len(by), func(i int) bool { return by[i] == j })}
+			return Slice{Name: l.Classes[j], In: lists.Where(len(by), func(i int) bool {
+				return by[i] == j
+			})}
 		})
 		return stateKinds(about, kinds, wrong, delta), nil
 	case EachSlice:
@@ -267,7 +274,9 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	case LogLoss:
 		zeroOne = false
 		most = -math.Log(LeastProbability)
-		loss = func(i int) float64 { return -math.Log(math.Max(l.Probabilities[i][l.Truth[i]], LeastProbability)) }
+		loss = func(i int) float64 {
+			return -math.Log(math.Max(l.Probabilities[i][l.Truth[i]], LeastProbability))
+		}
 	case MeanCost:
 		zeroOne = false
 		most = 0
@@ -308,7 +317,8 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	}
 	if st.Rows = s.units(); zeroOne && l.Group == nil {
 		st.Bound = ClopperPearson(st.Wrong, st.Rows, delta)
-	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta, gamblers(l.rules, st.Rows, delta)); err != nil {
+	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta,
+		gamblers(l.rules, st.Rows, delta)); err != nil {
 		return nil, err
 	}
 	st.Mean = mean * most
@@ -326,7 +336,9 @@ func (l Labelled) given(about string, delta, most float64, zeroOne bool) LabelSt
 	low := 0.
 	high := 1. // limits of the mean
 	if zeroOne {
-		if st.Wrong = len(lists.Where(n, func(i int) bool { return l.Predicted[i] != l.Truth[i] })); about != ErrorRate {
+		if st.Wrong = len(lists.Where(n, func(i int) bool {
+			return l.Predicted[i] != l.Truth[i]
+		})); about != ErrorRate {
 			st.Wrong = min(max(was.Wrong, 0), n)
 		}
 		// The largest group has at most n−Groups+1 rows, so that a row has at least this share in
@@ -365,7 +377,8 @@ func (l Labelled) brier(i int) (sum float64) {
 // stateKinds bounds the share of wrong labels among rows of each kind.
 // Given which rows are of a kind, the number of its wrong labels is binomial. How many rows each
 // kind has is given, so that kinds of too few rows leave their δ to others.
-func stateKinds(about string, kinds []Slice, wrong func(i int) float64, delta float64) (all []LabelStatement) {
+func stateKinds(about string, kinds []Slice, wrong func(i int) float64,
+	delta float64) (all []LabelStatement) {
 	parts := len(lists.If(kinds, func(kind Slice) bool { return len(kind.In) >= MinRows }))
 	for _, kind := range kinds {
 		st := LabelStatement{About: about, Of: kind.Name, By: kind.By, Rows: len(kind.In), Bound: 1}

@@ -203,5 +203,6 @@ func unitOf(halfWidth, raw float64) float64 {
 // sameWidths says whether a computed half-width is the stored half-width, both in the units of ε
 // and in the target's units.
 func sameWidths(computed, stored, computedRaw, storedRaw, unit float64) bool {
-	return cautious.SameWidth(computed, stored, 1) && cautious.SameWidth(computedRaw, storedRaw, unit)
+	return cautious.SameWidth(computed, stored, 1) &&
+		cautious.SameWidth(computedRaw, storedRaw, unit)
 }

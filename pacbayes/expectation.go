@@ -22,10 +22,11 @@ var _ Expectation = Loss{}
 // row(i) returns E φ(y_i, f_i) and its derivatives.
 // The sum is compensated and has a fixed order, so the result doesn't depend on the number of
 // processors.
-func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMean, dVar, dNoise float64)) (value,
-	dNoise float64, err error) {
+func (s Sample) SumRows(weight float64, g, h []float64,
+	row func(i int) (e, dMean, dVar, dNoise float64)) (value, dNoise float64, err error) {
 	n := len(s.Y)
-	if len(s.Mean) != n || len(s.Variance) != n || (g != nil && len(g) != n) || (h != nil && len(h) != n) {
+	if len(s.Mean) != n || len(s.Variance) != n || (g != nil && len(g) != n) ||
+		(h != nil && len(h) != n) {
 		panic("pacbayes: slices of unequal length")
 	}
 	total := sumChunks(n, func(lo, hi int) (part sums) {
@@ -50,7 +51,8 @@ func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMea
 }
 
 // Expect implements Expectation. dNoise is 0, since a loss has no noise.
-func (l Loss) Expect(s Sample, _, weight float64, d Derivatives) (value, dNoise float64, err error) {
+func (l Loss) Expect(s Sample, _, weight float64,
+	d Derivatives) (value, dNoise float64, err error) {
 	g := d.Mean
 	h := d.Variance
 	l.checkRows(len(s.Y), s.Mean, s.Scale)

@@ -176,7 +176,8 @@ func betweenBets(mean float64, n int, delta float64, c stakes) (least, most floa
 			}
 			var logs [bettors]float64
 			for k := range logs {
-				logs[k] = float64(ones)*logBet([]float64{1}, c[k], m) + float64(others)*logBet([]float64{other}, c[k], m) +
+				logs[k] = float64(ones)*logBet([]float64{1}, c[k], m) +
+					float64(others)*logBet([]float64{other}, c[k], m) +
 					float64(n-ones-others)*logBet([]float64{0}, c[k], m)
 			}
 			return meanWealth(logs[:])

@@ -52,8 +52,8 @@ type losing struct {
 }
 
 // register holds the losses in the order in which krigo lists them for people.
-var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Relative, nil}, {Scaled, nil},
-	{Asymmetric, nil}, {ClippedAbsolute, nil}, {Label, nil}}
+var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Relative, nil},
+	{Scaled, nil}, {Asymmetric, nil}, {ClippedAbsolute, nil}, {Label, nil}}
 
 // RegisterLoss makes a loss known to options, flags, model files and certificates by the name kind.
 // The loss of a prediction that misses by miss = (ŷ − y)/ε is of(miss), from 0 to 1.
@@ -64,8 +64,11 @@ var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Rel
 // were seen (Terms.MeanAlone), from the loss's values on these rows.
 // There is no certificate if a value lies outside [0, 1] or isn't a number.
 func RegisterLoss(kind Kind, of func(miss float64) float64) {
-	if kind == "" || of == nil || slices.ContainsFunc(register, func(n losing) bool { return n.kind == kind }) {
-		panic(fmt.Sprintf("pacbayes: the loss %q is registered already, or has no name or function", kind))
+	if kind == "" || of == nil || slices.ContainsFunc(register, func(n losing) bool {
+		return n.kind == kind
+	}) {
+		panic(fmt.Sprintf("pacbayes: the loss %q is registered already, or has no name or function",
+			kind))
 	}
 	register = append(register, losing{kind, of})
 }
@@ -129,7 +132,8 @@ func (l Loss) Validate() error {
 // IsZeroOne reports whether the loss takes the values 0 and 1 only, so that an
 // exact binomial bound applies to a deterministic predictor.
 func (l Loss) IsZeroOne() bool {
-	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric || l.Kind == Label
+	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric ||
+		l.Kind == Label
 }
 
 // Unitless reports whether the loss reads the scale of a row, so that ε has no unit:
@@ -257,7 +261,8 @@ func (l Loss) OfDraw(d Draw, y, scale float64) (e float64) {
 	if l.IsZeroOne() {
 		below, above := l.interval(scale)
 		at := d.Forth(y)
-		e, _, _ = Loss{Asymmetric, at - d.Forth(y-below), d.Forth(y+above) - at}.Expected(at, d.Mean, d.Variance, 0)
+		e, _, _ = Loss{Asymmetric, at - d.Forth(y-below), d.Forth(y+above) - at}.Expected(at,
+			d.Mean, d.Variance, 0)
 		return e
 	}
 	nodes, weights := quadrature.Normal()

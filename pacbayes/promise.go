@@ -64,7 +64,8 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	if t.Curve {
 		at, ok := c.Width(t.Promise)
 		if p.HalfWidth, p.HalfWidthRaw, p.Bound = at.HalfWidth, at.HalfWidthRaw, 1-t.Promise; !ok {
-			p.Reason = "no width of the curve can be guaranteed for that share: ask for a smaller one, or certify more rows"
+			p.Reason = "no width of the curve can be guaranteed for that share: ask for a " +
+				"smaller one, or certify more rows"
 		}
 		return p, nil
 	}
@@ -111,7 +112,7 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 			return p, nil
 		}
 	}
-	p.Reason = "even the widest band of the grid can't be guaranteed for that share: ask for a smaller one, or certify " +
-		"more rows"
+	p.Reason = "even the widest band of the grid can't be guaranteed for that share: ask for a " +
+		"smaller one, or certify more rows"
 	return p, nil
 }

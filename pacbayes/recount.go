@@ -57,9 +57,11 @@ func (t Terms) Recount(c *Certificate, meanRisk float64) string {
 		name  string
 		value float64
 		in    span
-	}{{"bound", c.Bound, bound}, {"mean_bound", c.MeanBound, mean}, {"bound_sqrt", c.BoundSqrt, exactly(root)}} {
+	}{{"bound", c.Bound, bound}, {"mean_bound", c.MeanBound, mean},
+		{"bound_sqrt", c.BoundSqrt, exactly(root)}} {
 		if !stated.in.holds(stated.value) {
-			return fmt.Sprintf("%s is %.9g, where its counts give %.9g", stated.name, stated.value, stated.in.least)
+			return fmt.Sprintf("%s is %.9g, where its counts give %.9g", stated.name, stated.value,
+				stated.in.least)
 		}
 	}
 	return t.recountPromise(c)
@@ -129,14 +131,17 @@ func (t Terms) recountCurve(c *Certificate, n int) string {
 	for i, k := range misses {
 		bounds[i] = ClopperPearson(k, min(n, mostCrossed), w.Level)
 	}
-	if !(w.Level > 0 && w.Level <= delta) || crossing(min(n, mostCrossed), misses, bounds) > delta*(1+reproducible) {
-		return fmt.Sprintf("curve's level is %.9g, at which the bounds of %d rows don't hold together", w.Level, n)
+	if !(w.Level > 0 && w.Level <= delta) ||
+		crossing(min(n, mostCrossed), misses, bounds) > delta*(1+reproducible) {
+		return fmt.Sprintf("curve's level is %.9g, at which the bounds of %d rows don't hold "+
+			"together", w.Level, n)
 	}
 	last := CurvePoint{Bound: 1, Misses: n + 1}
 	raw := t.EpsilonRaw / t.Loss.Below
 	for i, p := range w.Points {
 		if !(p.HalfWidth >= last.HalfWidth && p.Misses < last.Misses) || p.Misses < 0 ||
-			!same(p.Bound, ClopperPearson(p.Misses, n, w.Level)) || !cautious.SameWidth(p.HalfWidthRaw, p.HalfWidth*raw, raw) {
+			!same(p.Bound, ClopperPearson(p.Misses, n, w.Level)) ||
+			!cautious.SameWidth(p.HalfWidthRaw, p.HalfWidth*raw, raw) {
 			return fmt.Sprintf("curve's point %d of %d is wrong", i+1, len(w.Points))
 		}
 		last = p
@@ -146,7 +151,8 @@ func (t Terms) recountCurve(c *Certificate, n int) string {
 		for i, p := range w.Points {
 			over := p.HalfWidth <= t.Loss.Below && missed > float64(p.Misses)+0.5
 			if !same(missed, math.Round(missed)) || over {
-				return fmt.Sprintf("empirical_risk contradicts the curve's point %d of %d", i+1, len(w.Points))
+				return fmt.Sprintf("empirical_risk contradicts the curve's point %d of %d", i+1,
+					len(w.Points))
 			}
 		}
 	}
@@ -169,10 +175,11 @@ func (t Terms) recountSlices(c *Certificate) string {
 		misses := s.MeanRisk * float64(s.Rows)
 		bound := 1.
 		if s.Rows >= MinRows {
-			bound = ClopperPearson(int(math.Round(misses)), s.Rows, t.Delta/t.share()/float64(parts))
+			bound = ClopperPearson(int(math.Round(misses)), s.Rows,
+				t.Delta/t.share()/float64(parts))
 		}
-		if !(s.MeanRisk >= 0 && s.MeanRisk <= 1) || !same(misses, math.Round(misses)) || !same(s.MeanBound, bound) ||
-			s.Rows > c.Rows || (s.Reason != "") != (s.Rows < MinRows) {
+		if !(s.MeanRisk >= 0 && s.MeanRisk <= 1) || !same(misses, math.Round(misses)) ||
+			!same(s.MeanBound, bound) || s.Rows > c.Rows || (s.Reason != "") != (s.Rows < MinRows) {
 			return fmt.Sprintf("slice %s %s contradicts its counts", s.By, s.Name)
 		}
 	}
@@ -207,7 +214,8 @@ func (t Terms) recountPromise(c *Certificate) string {
 	if t.Loss.Unitless() {
 		raw = 1
 	}
-	wrong := p.HalfWidth < 0 || !cautious.SameWidth(p.HalfWidthRaw, p.HalfWidth*raw, raw) || (p.HalfWidth == 0) != (p.Reason != "")
+	wrong := p.HalfWidth < 0 || !cautious.SameWidth(p.HalfWidthRaw, p.HalfWidth*raw, raw) ||
+		(p.HalfWidth == 0) != (p.Reason != "")
 	if p.HalfWidth > 0 {
 		wrong = wrong || !(p.Bound >= 0 && p.Bound <= 1-t.Promise+reproducible)
 		wrong = wrong || ((t.Curve || t.MeanAlone()) && !same(p.Bound, 1-t.Promise))
@@ -220,7 +228,8 @@ func (t Terms) recountPromise(c *Certificate) string {
 	if !t.Curve && p.HalfWidth > 0 {
 		wrong = wrong || !slices.ContainsFunc(linalg.UpTo(promiseWidths), near)
 	}
-	if kind := t.Loss.Kind; !t.Curve && t.MeanAlone() && (kind == Band || kind == Relative || kind == Scaled) &&
+	if kind := t.Loss.Kind; !t.Curve && t.MeanAlone() && (kind == Band || kind == Relative ||
+		kind == Scaled) &&
 		// as many rows miss a narrower band, or more
 		p.HalfWidth > 0 && p.HalfWidth <= t.Loss.Below {
 		least := t.spanOf(c.EmpiricalRisk, cmp.Or(c.Groups, c.Rows), t.Delta/2/t.share()).least

@@ -36,7 +36,9 @@ func (s Sample) MeanOf(losses []float64) (float64, error) { return s.meanOf(s.pe
 // of a random draw.
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
-	return s.perUnit(lists.To(len(s.Y), func(i int) float64 { return l.Point(s.Y[i], s.Mean[i], at(s.Scale, i)) }))
+	return s.perUnit(lists.To(len(s.Y), func(i int) float64 {
+		return l.Point(s.Y[i], s.Mean[i], at(s.Scale, i))
+	}))
 }
 
 func (s Sample) drawLosses(l Loss) []float64 {

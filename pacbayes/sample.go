@@ -62,7 +62,9 @@ func (s Sample) perUnit(losses []float64) []float64 {
 		totals[g].Add(losses[i])
 		sizes[g]++
 	}
-	return lists.To(s.Groups, func(g int) float64 { return math.Min(totals[g].Value()/sizes[g], 1) })
+	return lists.To(s.Groups, func(g int) float64 {
+		return math.Min(totals[g].Value()/sizes[g], 1)
+	})
 }
 
 // meanOf returns the mean of losses over all N units, given the losses of this rank's units.

@@ -86,7 +86,9 @@ func allowed(k, m int, a, level float64) bool {
 // level.
 func steps(n int, a, level float64) boundary {
 	most := func(m int) int {
-		return sort.Search(int(a*float64(m))+1, func(k int) bool { return !allowed(k, m, a, level) }) - 1
+		return sort.Search(int(a*float64(m))+1, func(k int) bool {
+			return !allowed(k, m, a, level)
+		}) - 1
 	}
 	b := boundary{level: level}
 	first := max(most(max(1, int(leastShare*float64(n)))), 0)
@@ -213,7 +215,8 @@ func selectAnswers(score []float64, wrong []bool, a, delta float64) Selective {
 	level, misses, bounds := curveLevel(n, answers*delta, 1-leastShare)
 	found.AnswersLevel = level
 	if found.Answered == 0 {
-		found.Reason = "too few rows, or too many wrong answers among the surest; allow more, or certify more rows"
+		found.Reason = "too few rows, or too many wrong answers among the surest; allow more, or " +
+			"certify more rows"
 		return found
 	}
 	found.AnswersOf = 1 - bandAt(n-found.Answered, misses, bounds)
@@ -251,7 +254,8 @@ const alarmShare = 0.5
 
 func detect(score []float64, positive []bool, recall, delta float64) Detection {
 	of := len(lists.Where(len(score), func(i int) bool { return positive[i] }))
-	d := Detection{Recall: recall, Delta: delta, FalseAlarmsBound: 1, Positives: of, Others: len(score) - of}
+	d := Detection{Recall: recall, Delta: delta, FalseAlarmsBound: 1, Positives: of,
+		Others: len(score) - of}
 	order := descending(score)
 	seen := 0
 	for i, row := range order {
@@ -261,13 +265,15 @@ func detect(score []float64, positive []bool, recall, delta float64) Detection {
 		if (i+1 < len(order) && score[order[i+1]] == score[row]) || seen == 0 {
 			continue
 		}
-		if missed := d.Positives - seen; ClopperPearson(missed, d.Positives, (1-answers)*delta) <= 1-recall {
+		if missed := d.Positives - seen; ClopperPearson(missed, d.Positives,
+			(1-answers)*delta) <= 1-recall {
 			d.Threshold = score[row]
 			d.Missed = missed
 			d.FalseAlarms = i + 1 - seen
 			if d.Others > 0 {
 				level, misses, bounds := curveLevel(d.Others, answers*delta, alarmShare)
-				d.FalseAlarmsLevel, d.FalseAlarmsBound = level, bandAt(d.FalseAlarms, misses, bounds)
+				d.FalseAlarmsLevel, d.FalseAlarmsBound = level, bandAt(d.FalseAlarms,
+					misses, bounds)
 			}
 			return d
 		}

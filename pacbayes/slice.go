@@ -11,12 +11,15 @@ import (
 // misses is binomial.
 func (t Terms) slices(s Sample) ([]Slice, error) {
 	if s.Sum != nil {
-		return nil, errors.New("slices: rows that are spread over ranks can't be counted by kind; use one rank")
+		return nil, errors.New("slices: rows that are spread over ranks can't be counted by " +
+			"kind; use one rank")
 	}
 	losses := s.pointLosses(t.Loss)
 	// How many rows a slice has depends on inputs alone.
 	// So slices that are too small leave their δ to other slices.
-	parts := len(lists.If(s.Slices, func(slice Slice) bool { return t.Rules == 0 || len(slice.In) >= MinRows }))
+	parts := len(lists.If(s.Slices, func(slice Slice) bool {
+		return t.Rules == 0 || len(slice.In) >= MinRows
+	}))
 	var all []Slice
 	for _, slice := range s.Slices {
 		var misses float64
@@ -28,7 +31,8 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		if slice.Rows < MinRows {
 			slice.Reason = fmt.Sprintf("%d certified rows are too few, of %d", slice.Rows, MinRows)
 		} else {
-			slice.MeanBound = ClopperPearson(int(misses), slice.Rows, t.Delta/t.share()/float64(parts))
+			slice.MeanBound = ClopperPearson(int(misses), slice.Rows,
+				t.Delta/t.share()/float64(parts))
 		}
 		if slice.Rows > 0 {
 			slice.MeanRisk = misses / float64(slice.Rows)
@@ -46,8 +50,9 @@ func sameSlices(a, b []Slice) string {
 	}
 	for i, p := range a {
 		q := b[i]
-		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason || !same(p.MeanRisk, q.MeanRisk) ||
-			!same(p.MeanBound, q.MeanBound) || !sameEnd(p.From, q.From) || !sameEnd(p.To, q.To) {
+		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason ||
+			!same(p.MeanRisk, q.MeanRisk) || !same(p.MeanBound, q.MeanBound) ||
+			!sameEnd(p.From, q.From) || !sameEnd(p.To, q.To) {
 			return fmt.Sprintf("slice %s %s differs", q.By, q.Name)
 		}
 	}

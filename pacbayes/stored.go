@@ -32,8 +32,10 @@ func (t LabelTerms) Again(c *Labels, costs [][]float64) (*Labels, error) {
 	again.Copies = min(max(c.Copies, 0), c.Rows-1)
 	for i, s := range again.Statements {
 		if s.About == CalibrationBias {
-			least, most := betweenBets((1+s.Mean)/2, s.Rows, s.Delta, gamblers(t.Rules, s.Rows, s.Delta))
-			again.Statements[i].Bound = math.Min(math.Max(c.statement(s.About).Bound, 2*least-1), 2*most-1)
+			least, most := betweenBets((1+s.Mean)/2, s.Rows, s.Delta,
+				gamblers(t.Rules, s.Rows, s.Delta))
+			again.Statements[i].Bound = math.Min(math.Max(c.statement(s.About).Bound, 2*least-1),
+				2*most-1)
 		}
 	}
 	if s := again.Selective; s != nil && c.Selective != nil && s.Answered > 0 {
@@ -55,14 +57,17 @@ type pool struct {
 }
 
 func poolOf(n int, right func(i int) bool) *pool {
-	return &pool{right: lists.Where(n, right), wrong: lists.Where(n, func(i int) bool { return !right(i) })}
+	return &pool{right: lists.Where(n, right), wrong: lists.Where(n, func(i int) bool {
+		return !right(i)
+	})}
 }
 
 // take takes rows out of the pool, for a field of the certificate.
 // It keeps an error if the pool doesn't have them.
 func (p *pool) take(field string, rows, wrong int, each func(i int)) {
 	if wrong < 0 || wrong > len(p.wrong) || rows < wrong || rows-wrong > len(p.right) {
-		p.err = cmp.Or(p.err, fmt.Errorf("%s: %d rows, %d of them wrong, don't fit the confusion matrix", field, rows, wrong))
+		p.err = cmp.Or(p.err, fmt.Errorf("%s: %d rows, %d of them wrong, don't fit the confusion "+
+			"matrix", field, rows, wrong))
 		return
 	}
 	for _, i := range slices.Concat(p.wrong[:wrong], p.right[:rows-wrong]) {
@@ -78,14 +83,17 @@ func (c *Labels) counted() error {
 	left := min(c.Rows, mostStored)
 	for i, counts := range c.Confusion {
 		for j, n := range counts {
-			if n < 0 || n > left || len(counts) != len(c.Classes) || len(c.Confusion) != len(counts) {
-				return fmt.Errorf("confusion[%d][%d] is %d, in a matrix of %d classes", i, j, n, len(c.Classes))
+			if n < 0 || n > left || len(counts) != len(c.Classes) ||
+				len(c.Confusion) != len(counts) {
+				return fmt.Errorf("confusion[%d][%d] is %d, in a matrix of %d classes", i, j, n,
+					len(c.Classes))
 			}
 			left -= n
 		}
 	}
 	if left != 0 {
-		return fmt.Errorf("rows is %d, but the confusion matrix has %d", c.Rows, min(c.Rows, mostStored)-left)
+		return fmt.Errorf("rows is %d, but the confusion matrix has %d", c.Rows,
+			min(c.Rows, mostStored)-left)
 	}
 	for i, s := range c.Statements {
 		if all := cmp.Or(c.Groups, c.Rows); s.Of == "" && s.Rows != all {
@@ -125,9 +133,12 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 		answered.take("selective", s.Answered, s.Wrong, func(i int) { l.Score[i] = 1 })
 	}
 	if d := c.Detection; d != nil && d.Reason == "" {
-		flagged.take("detection", d.Positives-d.Missed+d.FalseAlarms, d.FalseAlarms, func(i int) { l.Detected[i] = 1 })
+		flagged.take("detection", d.Positives-d.Missed+d.FalseAlarms, d.FalseAlarms,
+			func(i int) { l.Detected[i] = 1 })
 	}
-	for _, s := range lists.If(c.Statements, func(s LabelStatement) bool { return s.About == EachSlice }) {
+	for _, s := range lists.If(c.Statements, func(s LabelStatement) bool {
+		return s.About == EachSlice
+	}) {
 		slice := Slice{By: s.By, Name: s.Of}
 		kinds.take("slice "+s.Of, s.Rows, s.Wrong, func(i int) { slice.In = append(slice.In, i) })
 		l.Slices = append(l.Slices, slice)
@@ -137,10 +148,13 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 		high := float64(b+1) / calibrationBins * (1 - edge)
 		p := slices.Repeat([]float64{math.Min(math.Max(bin.Confidence, low), high)}, len(c.Classes))
 		wrong := math.Round((1 - math.Min(math.Max(bin.Right, 0), 1)) * float64(bin.Rows))
-		bins.take(fmt.Sprintf("bins[%d]", b), bin.Rows, int(wrong), func(i int) { l.Probabilities[i] = p })
+		bins.take(fmt.Sprintf("bins[%d]", b), bin.Rows, int(wrong),
+			func(i int) { l.Probabilities[i] = p })
 	}
-	if (l.Slices != nil && len(kinds.right)+len(kinds.wrong) > 0) || (c.Bins != nil && len(bins.right)+len(bins.wrong) > 0) {
-		kinds.err = cmp.Or(kinds.err, errors.New("slices or bins: they lack rows of the confusion matrix"))
+	if (l.Slices != nil && len(kinds.right)+len(kinds.wrong) > 0) ||
+		(c.Bins != nil && len(bins.right)+len(bins.wrong) > 0) {
+		kinds.err = cmp.Or(kinds.err,
+			errors.New("slices or bins: they lack rows of the confusion matrix"))
 	}
 	return l, cmp.Or(answered.err, flagged.err, kinds.err, bins.err)
 }

@@ -137,7 +137,8 @@ var ErrLoss = errors.New("a loss outside [0, 1]")
 // tooFew returns ErrTooFewRows, worded for groups if groups are counted.
 func (t Terms) tooFew() error {
 	if t.Group != "" {
-		return fmt.Errorf("%w: a group is one draw, and there are fewer than %d certified groups", ErrTooFewRows, MinRows)
+		return fmt.Errorf("%w: a group is one draw, and there are fewer than %d certified groups",
+			ErrTooFewRows, MinRows)
 	}
 	return ErrTooFewRows
 }
@@ -150,8 +151,8 @@ func named(columns []string) string {
 
 // Extended says whether the terms hold more than a prior on one grid and a bound by kl.
 func (t Terms) Extended() bool {
-	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" || t.Promise > 0 || t.Curve ||
-		len(t.Slices) > 0
+	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" ||
+		t.Promise > 0 || t.Curve || len(t.Slices) > 0
 }
 
 // statements returns the number of equal parts of δ. The declared ε and a promise get equal parts.
@@ -347,23 +348,25 @@ func (t Terms) declared() (c []string) {
 		", the slices by %s (to which half of δ went)", named(t.Slices))
 	if t.Promise > 0 && !t.Curve {
 		rest := spelling.If(len(t.Slices) > 0, " that slices left")
-		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went%s)", t.Promise, rest)
+		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went%s)",
+			t.Promise, rest)
 	}
 	if t.Resolutions > 1 {
-		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (the %d-digit grid was chosen afterwards, "+
-			"and paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
+		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (the %d-digit grid was "+
+			"chosen afterwards, and paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
 	}
 	delta := cautious.Digits(t.Delta, 6) // a part of δ may have 17 digits
-	fixed := fmt.Sprintf("%s, δ = %s, the kernel family and %s were declared before the certified rows were seen; "+
-		"running again with other seeds or settings and keeping the best isn't covered.", declared, delta, grid)
+	fixed := fmt.Sprintf("%s, δ = %s, the kernel family and %s were declared before the "+
+		"certified rows were seen; running again with other seeds or settings and keeping the "+
+		"best isn't covered.", declared, delta, grid)
 	if t.Elsewhere {
-		fixed = fmt.Sprintf("%s and δ = %s were declared before the certified rows were seen, and the predictor "+
-			"was neither trained on these rows nor chosen by them. The person who certifies vouches for both.",
-			declared, delta)
+		fixed = fmt.Sprintf("%s and δ = %s were declared before the certified rows were seen, "+
+			"and the predictor was neither trained on these rows nor chosen by them. The person "+
+			"who certifies vouches for both.", declared, delta)
 	} else if t.Informed {
-		fixed = fmt.Sprintf("%s and δ = %s were declared before the certified rows were seen, and the prior was "+
-			"learnt on %d prior rows alone; running again with other shares, seeds or settings and keeping the best "+
-			"isn't covered.", declared, delta, t.PriorRows)
+		fixed = fmt.Sprintf("%s and δ = %s were declared before the certified rows were seen, "+
+			"and the prior was learnt on %d prior rows alone; running again with other shares, "+
+			"seeds or settings and keeping the best isn't covered.", declared, delta, t.PriorRows)
 	}
 	fixed += spelling.If(t.Declaration != "",
 		" The model says that the text with SHA-256 %s declared it. This doesn't show that "+
@@ -376,17 +379,20 @@ func (t Terms) declared() (c []string) {
 func (t Terms) source() string {
 	switch {
 	case t.Backtest:
-		return "NOT MET: the certified rows are the last rows of the table, so further rows may come from another time. " +
-			"As a backtest, the number says how the model did on the certified rows."
+		return "NOT MET: the certified rows are the last rows of the table, so further rows may " +
+			"come from another time. As a backtest, the number says how the model did on the " +
+			"certified rows."
 	case t.Group != "":
-		return fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of "+
-			"groups; rows within a group may depend on one another. The bound is about a further group from that "+
-			"source: the loss is averaged over its rows, and then over groups. For groups ordered in time, such as "+
-			"weeks, it covers other groups of the same period, not the future (--split last shows how the model does "+
-			"later).", cautious.Name(t.Group))
+		return fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from "+
+			"one source of groups; rows within a group may depend on one another. The bound is "+
+			"about a further group from that source: the loss is averaged over its rows, and "+
+			"then over groups. For groups ordered in time, such as weeks, it covers other groups "+
+			"of the same period, not the future (--split last shows how the model does later).",
+			cautious.Name(t.Group))
 	}
-	return "The certified rows are independent draws from one source, and the bound is about further rows from that " +
-		"source. For rows ordered in time it covers other moments of the same period, not the future."
+	return "The certified rows are independent draws from one source, and the bound is about " +
+		"further rows from that source. For rows ordered in time it covers other moments of the " +
+		"same period, not the future."
 }
 
 // Conditions returns sentences that say what the guarantee of a certificate with these terms rests
@@ -397,12 +403,14 @@ func (t Terms) Conditions() (c []string) {
 	c = append(declared[:last:last], t.source(), declared[last])
 	switch {
 	case t.Positional && t.OrderChance:
-		c = append(c, "The order of the rows in the file decided which rows are certified. The person who certifies "+
-			"vouches that this order has nothing to do with what the rows hold.")
+		c = append(c, "The order of the rows in the file decided which rows are certified. The "+
+			"person who certifies vouches that this order has nothing to do with what the "+
+			"rows hold.")
 	case t.Positional:
-		c = append(c, "NOT MET: the order of the rows in the file decided which rows are certified, as in models older than "+
-			"version 5, and whoever fitted the model could choose that order. "+
-			"Fit again, or vouch for the order (krigo certify --accept-file-order).")
+		c = append(c, "NOT MET: the order of the rows in the file decided which rows are "+
+			"certified, as in models older than version 5, and whoever fitted the model could "+
+			"choose that order. Fit again, or vouch for the order (krigo certify "+
+			"--accept-file-order).")
 	}
 	if t.Repeats > 0 {
 		rows := "the rows the model was made from"
@@ -413,45 +421,51 @@ func (t Terms) Conditions() (c []string) {
 		if t.Group != "" {
 			another = "a row of another group"
 		}
-		c = append(c, fmt.Sprintf("%d of %s equal %s: they are independent draws that came out alike, not copies. "+
-			"Remove copies first.", t.Repeats, rows, another))
+		c = append(c, fmt.Sprintf("%d of %s equal %s: they are independent draws that came out "+
+			"alike, not copies. Remove copies first.", t.Repeats, rows, another))
 	}
 	if t.Near > 0 {
-		c = append(c, fmt.Sprintf("%d certified rows nearly equal another row in every input and the target, which is rare "+
-			"among independent draws. They are independent draws all the same, not copies. Remove copies first.", t.Near))
+		c = append(c, fmt.Sprintf("%d certified rows nearly equal another row in every input and "+
+			"the target, which is rare among independent draws. They are independent draws all "+
+			"the same, not copies. Remove copies first.", t.Near))
 	}
 	if t.Limits > 0 {
-		c = append(c, fmt.Sprintf("%d certified rows say only on which side of a limit their target lies, and errors "+
-			"count from the nearest possible target. So the bound is about what is known of further rows with such "+
-			"limits: it doesn't limit how far predictions beyond a limit are from the target itself.", t.Limits))
+		c = append(c, fmt.Sprintf("%d certified rows say only on which side of a limit their "+
+			"target lies, and errors count from the nearest possible target. So the bound is "+
+			"about what is known of further rows with such limits: it doesn't limit how far "+
+			"predictions beyond a limit are from the target itself.", t.Limits))
 	}
 	if t.Copies {
-		c = append(c, "Rows that equal one another are copies of one observation, as the fit assumed. If independent draws "+
-			"of the source often come out alike, the bound says nothing about the source.")
+		c = append(c, "Rows that equal one another are copies of one observation, as the fit "+
+			"assumed. If independent draws of the source often come out alike, the bound says "+
+			"nothing about the source.")
 	}
 	if t.Elsewhere {
 		return append(c, "The bound is a plain hold-out bound on the predictions.")
 	}
 	switch t.Scaling {
 	case "prior-rows":
-		c = append(c, fmt.Sprintf("Scaling constants come from %d prior rows, which the bound doesn't count.", t.PriorRows))
+		c = append(c, fmt.Sprintf("Scaling constants come from %d prior rows, which the bound "+
+			"doesn't count.", t.PriorRows))
 	case "declared":
-		c = append(c, "Scaling constants were declared beforehand, not taken from the certified rows.")
+		c = append(c, "Scaling constants were declared beforehand, not taken from the "+
+			"certified rows.")
 	default:
-		c = append(c, "NOT MET: scaling constants were taken from all rows, the certified ones included, so the theorem "+
-			"doesn't cover this number.")
+		c = append(c, "NOT MET: scaling constants were taken from all rows, the certified ones "+
+			"included, so the theorem doesn't cover this number.")
 	}
 	if t.Encoded {
-		c = append(c, "Categories of inputs, and the values that replace missing cells, come from the prior rows too.")
+		c = append(c, "Categories of inputs, and the values that replace missing cells, come "+
+			"from the prior rows too.")
 	}
 	switch t.Route {
 	case Direct:
-		return append(c, "The bound is a plain hold-out bound on the mean prediction, which was fixed before the certified "+
-			"rows were seen.")
+		return append(c, "The bound is a plain hold-out bound on the mean prediction, which was "+
+			"fixed before the certified rows were seen.")
 	case Both:
-		return append(c, "Half of δ went to the bound on the loss of a random draw f ~ Q, half to the hold-out bound on "+
-			"the loss of the mean prediction.")
+		return append(c, "Half of δ went to the bound on the loss of a random draw f ~ Q, half "+
+			"to the hold-out bound on the loss of the mean prediction.")
 	}
-	return append(c, "The bound holds for the loss of a random draw f ~ Q. The loss of the mean prediction is at most "+
-		"twice as large.")
+	return append(c, "The bound holds for the loss of a random draw f ~ Q. The loss of the mean "+
+		"prediction is at most twice as large.")
 }

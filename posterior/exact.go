@@ -61,11 +61,11 @@ func NewExact(g Given) (*Posterior, error) {
 	linalg.Minus(y, w)
 	linalg.CholeskySolve(l, w)
 	if !linalg.Finite(w) {
-		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or raise the " +
-			"noise variance")
+		return nil, errors.New("the posterior's weights aren't finite: look for extreme values " +
+			"in the data, or raise the noise variance")
 	}
-	return &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Noises: each, Support: x,
-		Solution: newExact(w, l)}, nil
+	return &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise,
+		Noises: each, Support: x, Solution: newExact(w, l)}, nil
 }
 
 func (e *Exact) Arrays() ([]Array, int) {
@@ -185,8 +185,8 @@ func (e *Exact) refactor(p *Posterior) (Solution, error) {
 		c = p.shift(e.Chol, whole, false)
 	}
 	if least := float64(p.Support.Rows) * 0x1p-52 * whole; !(c >= least) {
-		return nil, fmt.Errorf("the posterior's noise variance %.3g is no more than rounding, %.3g, of its kernel's "+
-			"variances: raise it", c, least)
+		return nil, fmt.Errorf("the posterior's noise variance %.3g is no more than rounding, "+
+			"%.3g, of its kernel's variances: raise it", c, least)
 	}
 	l, err := p.refill(e.Chol, c, whole)
 	return newExact(e.W, l), err

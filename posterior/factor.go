@@ -13,8 +13,8 @@ import (
 // NotDefinite explains a failed factorisation of K + σ_n² I.
 // The full GP adds no jitter, since the noise variance already stands on the diagonal.
 func NotDefinite(err error, noise float64) error {
-	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, "+
-		"or shorten the lengthscales", noise, err)
+	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): "+
+		"raise the noise variance, or shorten the lengthscales", noise, err)
 }
 
 // whole returns the largest prior variance on the support.
@@ -72,12 +72,14 @@ const (
 // It takes the least jitter from minJitter on whose pivots are larger than rounding errors.
 // Inducing inputs that almost coincide have pivots of pure rounding, which would make V = L⁻¹K_ZX
 // and a KL wrong in their leading digits.
-func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64, l matrix.Dense) (jitter float64, err error) {
+func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64,
+	l matrix.Dense) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
 	at.Kernel.Diag(at.Theta, z, diag)
 	scale := linalg.Sum(diag) / float64(z.Rows)
 	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would help
-		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
+		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the "+
+			"kernel's variance", scale)
 	}
 	jitter = minJitter
 	for {
@@ -89,8 +91,9 @@ func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64, l matrix
 		}
 		jitter = max(10*jitter, jitterStart*scale)
 		if !(jitter <= jitterEnd*scale*1.01) {
-			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its "+
-				"variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
+			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be "+
+				"factored, even with %.0e of its variance added (%w): use fewer inducing inputs "+
+				"or shorter lengthscales", jitterEnd, err)
 		}
 	}
 }
@@ -149,8 +152,8 @@ func (p *Posterior) refill(stored matrix.Dense, c, whole float64) (matrix.Dense,
 		return l, NotDefinite(err, c)
 	}
 	if d := distance(l, stored); !(d <= sameFactor) && !(d <= rounding(l, whole)) {
-		return l, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel and noise variance: it "+
-			"is off by %.3g of what they make it", d)
+		return l, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel "+
+			"and noise variance: it is off by %.3g of what they make it", d)
 	}
 	return l, nil
 }

@@ -35,8 +35,8 @@ func newInducing(w []float64, l, b matrix.Dense) *Inducing {
 func NewInducing(p Posterior, mu []float64, chol, cholB matrix.Dense) (*Posterior, error) {
 	linalg.Trsv(true, chol, mu)
 	if !linalg.Finite(mu) {
-		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or use fewer " +
-			"inducing inputs")
+		return nil, errors.New("the posterior's weights aren't finite: look for extreme values " +
+			"in the data, or use fewer inducing inputs")
 	}
 	p.Solution = newInducing(mu, chol, cholB)
 	return &p, nil
@@ -45,7 +45,8 @@ func NewInducing(p Posterior, mu []float64, chol, cholB matrix.Dense) (*Posterio
 func (q *Inducing) Inducing() int { return len(q.W) }
 
 func (q *Inducing) Arrays() ([]Array, int) {
-	return []Array{list("weights", q.W), triangle("cholesky", q.Chol), triangle("cholesky_b", q.CholB)}, 0
+	return []Array{list("weights", q.W), triangle("cholesky", q.Chol),
+		triangle("cholesky_b", q.CholB)}, 0
 }
 
 func (q *Inducing) Weights() []float64 { return q.W }
@@ -121,14 +122,15 @@ const farthest = 1e8
 func (q *Inducing) refactor(p *Posterior) (Solution, error) {
 	for _, z := range p.Support.Data {
 		if math.Abs(z) > farthest {
-			return nil, fmt.Errorf("an inducing input lies %.3g scaled units from the rows, where rounding would choose what "+
-				"the kernel sees of them", z)
+			return nil, fmt.Errorf("an inducing input lies %.3g scaled units from the rows, "+
+				"where rounding would choose what the kernel sees of them", z)
 		}
 	}
 	for i := range q.CholB.Rows {
 		row := q.CholB.Row(i)[:i+1]
 		if !linalg.Finite(row) || !(row[i] > 0) {
-			return nil, fmt.Errorf("the posterior's factor of B isn't one: row %d isn't finite, with a positive end", i+1)
+			return nil, fmt.Errorf("the posterior's factor of B isn't one: row %d isn't finite, "+
+				"with a positive end", i+1)
 		}
 	}
 	whole := p.whole()

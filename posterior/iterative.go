@@ -57,14 +57,16 @@ func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Post
 func (*Gradients) Kind() string { return ByCG }
 
 func (*Gradients) Joint() error {
-	return errors.New("conjugate gradients estimate ln|C| from random probes, and an estimate of KL(Q‖P) isn't a " +
-		"bound on it: --prior informed certifies the mean by its own misses; --solver cholesky, or kl-pac with inducing " +
-		"inputs, certify too")
+	return errors.New("conjugate gradients estimate ln|C| from random probes, and an estimate of " +
+		"KL(Q‖P) isn't a bound on it: --prior informed certifies the mean by its own misses; " +
+		"--solver cholesky, or kl-pac with inducing inputs, certify too")
 }
 
-func (*Gradients) Drawable() error                  { return nil }
-func (*Gradients) Local() string                    { return "" }
-func (q *Gradients) Arrays() ([]Array, int)         { return []Array{list("weights", q.W)}, q.count }
+func (*Gradients) Drawable() error { return nil }
+func (*Gradients) Local() string   { return "" }
+func (q *Gradients) Arrays() ([]Array, int) {
+	return []Array{list("weights", q.W)}, q.count
+}
 func (q *Gradients) until(context.Context) Solution { return q }
 func (q *Gradients) Weights() []float64             { return q.W }
 
@@ -79,7 +81,8 @@ func (q *Gradients) latent(p *Posterior, x matrix.Dense, mean, variance []float6
 	}
 }
 
-func (q *Gradients) conditioning(ctx context.Context, p *Posterior, o Iterative) (conditioner, error) {
+func (q *Gradients) conditioning(ctx context.Context, p *Posterior,
+	o Iterative) (conditioner, error) {
 	s, err := p.solver(o, nil)
 	if err != nil {
 		return nil, err
@@ -117,10 +120,11 @@ func (q *Gradients) follows(p *Posterior, y, mean []float64, at Made) error {
 	}
 	if off := p.Solved(residuals); !(off <= leastSolved) {
 		if off != off {
-			return errors.New("the weights of the predictor don't solve its equations, whose numbers overflow")
+			return errors.New("the weights of the predictor don't solve its equations, whose " +
+				"numbers overflow")
 		}
-		return fmt.Errorf("the weights of the predictor don't solve its equations: they are off by %.3g of the right-hand "+
-			"side, and %g is asked for", off, leastSolved)
+		return fmt.Errorf("the weights of the predictor don't solve its equations: they are off "+
+			"by %.3g of the right-hand side, and %g is asked for", off, leastSolved)
 	}
 	return nil
 }
@@ -140,7 +144,8 @@ func (p *Posterior) Solved(r []float64) float64 {
 }
 
 func (p *Posterior) covariance() iterative.Covariance {
-	return iterative.Covariance{Kernel: p.Kernel, Theta: p.Theta, X: p.Support, Noise: p.typical(), Noises: p.Noises}
+	return iterative.Covariance{Kernel: p.Kernel, Theta: p.Theta, X: p.Support, Noise: p.typical(),
+		Noises: p.Noises}
 }
 
 // cause returns why ctx ended, if it has ended, else err.
@@ -173,7 +178,8 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 // left. The residual r makes the variance larger, by rᵀA⁻¹r, since kᵀA⁻¹k ≥ 2kᵀu − uᵀAu for any u.
 // If rounding keeps a solve from improving on the variance given the nearest rows alone,
 // SolvedVariance writes that variance, which isn't below the exact one either.
-func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance []float64, o Iterative) error {
+func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance []float64,
+	o Iterative) error {
 	return p.solvedVariance(ctx, x, variance, 0, o)
 }
 
@@ -188,8 +194,8 @@ const (
 
 // solvedVariance does the work of SolvedVariance, for callers to whom the variance plus noise
 // matters.
-func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance []float64, noise float64,
-	o Iterative) error {
+func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance []float64,
+	noise float64, o Iterative) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	s, err := p.solver(o, fail)
@@ -232,7 +238,8 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 
 // solvedTo lowers variances to what the solutions u of A u = k say, and reports whether their
 // residuals leave little.
-func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64, noise float64) bool {
+func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64,
+	noise float64) bool {
 	n := len(best)
 	v := slices.Clone(prior)
 	left := make([]float64, n)
@@ -261,7 +268,8 @@ const solvedRows = 64
 
 // Excess compares the variances of Latent with the variances of SolvedVariance at the rows of x,
 // noise included. It returns the mean and the largest ratio.
-func (p *Posterior) Excess(ctx context.Context, x matrix.Dense, o Iterative) (mean, largest float64, err error) {
+func (p *Posterior) Excess(ctx context.Context, x matrix.Dense,
+	o Iterative) (mean, largest float64, err error) {
 	n := x.Rows
 	m := make([]float64, n)
 	v := make([]float64, n)

@@ -52,16 +52,20 @@ func (m Monotone) grid() int { return int(math.Pow(float64(m.Knots()), float64(l
 // Check returns an error unless m is one or two axes of dim inputs.
 func (m Monotone) Check(dim int) error {
 	bad := func(a Axis) bool {
-		return a.Input < 0 || a.Input >= dim || a.From == a.To || !linalg.Finite([]float64{a.From, a.To, a.To - a.From})
+		return a.Input < 0 || a.Input >= dim || a.From == a.To ||
+			!linalg.Finite([]float64{a.From, a.To, a.To - a.From})
 	}
-	if len(m) < 1 || len(m) > 2 || slices.ContainsFunc(m, bad) || (m[0].Input == m[len(m)-1].Input && len(m) > 1) {
-		return errors.New("monotone: want one or two axes, of different inputs, each with two different ends")
+	if len(m) < 1 || len(m) > 2 || slices.ContainsFunc(m, bad) ||
+		(m[0].Input == m[len(m)-1].Input && len(m) > 1) {
+		return errors.New("monotone: want one or two axes, of different inputs, each with two " +
+			"different ends")
 	}
 	return nil
 }
 
 // project writes the monotone mean at the rows of x, given what writes the mean itself.
-func (m Monotone) project(x matrix.Dense, mean []float64, latent func(x matrix.Dense, mean []float64)) {
+func (m Monotone) project(x matrix.Dense, mean []float64,
+	latent func(x matrix.Dense, mean []float64)) {
 	const most = 1 << 13 // rows of a grid at a time
 	side := m.Knots()
 	all := m.grid()

@@ -24,7 +24,9 @@ type near struct {
 // newNear makes the index of the rows once, when it is first needed.
 func newNear(p *Posterior, count int) near {
 	return near{min(count, p.Support.Rows),
-		sync.OnceValue(func() *neighbours.Index { return neighbours.New(p.Kernel, p.Theta, p.Support) })}
+		sync.OnceValue(func() *neighbours.Index {
+			return neighbours.New(p.Kernel, p.Theta, p.Support)
+		})}
 }
 
 func (near) Inducing() int                      { return 0 }
@@ -37,7 +39,8 @@ func (near) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok boo
 }
 
 func (near) prior(*kernel.Conditional) error {
-	return errors.New("a posterior by conjugate gradients or nearest rows can't be a prior: its covariance isn't factored")
+	return errors.New("a posterior by conjugate gradients or nearest rows can't be a prior: its " +
+		"covariance isn't factored")
 }
 
 func (s near) work(n, d float64, _ bool) float64 {
@@ -77,17 +80,23 @@ func NewNearest(g Given, count int) *Posterior {
 func (*Nearest) Kind() string { return ByNearest }
 
 func (*Nearest) Joint() error {
-	return errors.New("each prediction stands on other rows: there is no one posterior Q to certify; --prior " +
-		"informed certifies the mean by its own misses, and kl-pac with inducing inputs has a Q")
+	return errors.New("each prediction stands on other rows: there is no one posterior Q to " +
+		"certify; --prior informed certifies the mean by its own misses, and kl-pac with " +
+		"inducing inputs has a Q")
 }
 
 func (*Nearest) Drawable() error {
-	return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they " +
-		"have no joint distribution: fit one with --solver cholesky or cg, or with inducing inputs")
+	return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands " +
+		"on other rows, so they have no joint distribution: fit one with --solver cholesky or " +
+		"cg, or with inducing inputs")
 }
 
-func (q *Nearest) Local() string                  { return fmt.Sprintf("the %d training rows nearest to it", q.count) }
-func (q *Nearest) Arrays() ([]Array, int)         { return []Array{list("targets", q.Targets)}, q.count }
+func (q *Nearest) Local() string {
+	return fmt.Sprintf("the %d training rows nearest to it", q.count)
+}
+func (q *Nearest) Arrays() ([]Array, int) {
+	return []Array{list("targets", q.Targets)}, q.count
+}
 func (q *Nearest) until(context.Context) Solution { return q }
 func (*Nearest) Weights() []float64               { return nil }
 
@@ -112,7 +121,8 @@ func (q *Nearest) follows(_ *Posterior, y, mean []float64, at Made) error {
 	for i := range y {
 		residual := y[i] - mean[i]
 		if !at.free(i) &&
-			!(math.Abs(q.Targets[at.Place(i)]-residual) <= at.Tolerance*(math.Abs(y[i])+math.Abs(mean[i]))) {
+			!(math.Abs(q.Targets[at.Place(i)]-residual) <= at.Tolerance*(math.Abs(y[i])+
+				math.Abs(mean[i]))) {
 			return ErrOther
 		}
 	}
@@ -140,7 +150,8 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 }
 
 // condition does the work of nearest for rows of x whose m nearest rows are known.
-func (p *Posterior) condition(targets []float64, x matrix.Dense, rows []int32, m int, mean, variance []float64) {
+func (p *Posterior) condition(targets []float64, x matrix.Dense, rows []int32, m int, mean,
+	variance []float64) {
 	linalg.Parallel((x.Rows+nearestTask-1)/nearestTask, func(t int) {
 		x.Check()
 		near := newLocal(p, targets, m)

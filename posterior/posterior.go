@@ -144,7 +144,9 @@ type Array struct {
 func list(name string, v []float64) Array { return Array{name, 1, [][]float64{v}} }
 
 func triangle(name string, l matrix.Dense) Array {
-	return Array{Name: name, Values: lists.To(l.Rows, func(i int) []float64 { return l.Row(i)[:i+1] })}
+	return Array{Name: name, Values: lists.To(l.Rows, func(i int) []float64 {
+		return l.Row(i)[:i+1]
+	})}
 }
 
 // Made says how to check that a posterior was made from rows (see Follows).
@@ -175,7 +177,8 @@ func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
 		p.latent(p, x, mean, variance)
 	}
 	if p.Monotone != nil {
-		p.Monotone.project(x, mean, func(x matrix.Dense, mean []float64) { p.latent(p, x, mean, nil) })
+		p.Monotone.project(x, mean,
+			func(x matrix.Dense, mean []float64) { p.latent(p, x, mean, nil) })
 	}
 }
 
@@ -244,8 +247,8 @@ func (p *Posterior) Work(variance bool) float64 {
 // Drawable returns nil if Q has joint draws, else the reason.
 func (p *Posterior) Drawable() error {
 	if p.Monotone != nil {
-		return errors.New("the predictions of a monotone model aren't the mean of its draws, so that it has no " +
-			"samples and no covariances: fit a model without --monotone for these")
+		return errors.New("the predictions of a monotone model aren't the mean of its draws, so " +
+			"that it has no samples and no covariances: fit a model without --monotone for these")
 	}
 	return p.Solution.Drawable()
 }

@@ -15,12 +15,13 @@ import (
 // Neither has parameters. It returns an error for a posterior without a factor, whose covariance is
 // known only at single points.
 func (p *Posterior) Prior(temper float64) (kernel.Kernel, kernel.Mean, error) {
-	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Temper: temper, Noises: p.Noises}
+	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Temper: temper,
+		Noises: p.Noises}
 	if err := p.prior(k); err != nil {
 		return nil, nil, err
 	}
-	m := &kernel.ConditionalMean{Mean: p.Mean, Beta: p.Beta, Kernel: p.Kernel, Theta: p.Theta, Support: p.Support,
-		Weights: p.Weights()}
+	m := &kernel.ConditionalMean{Mean: p.Mean, Beta: p.Beta, Kernel: p.Kernel, Theta: p.Theta,
+		Support: p.Support, Weights: p.Weights()}
 	return k, m, nil
 }
 
@@ -43,8 +44,8 @@ func (p *Posterior) OfPrior() (*Posterior, float64) {
 		return nil, 0
 	}
 	m := p.Mean.(*kernel.ConditionalMean)
-	prior := &Posterior{Kernel: k.Kernel, Theta: k.Theta, Mean: m.Mean, Beta: m.Beta, Support: k.Support,
-		Noises: k.Noises, Solution: newExact(m.Weights, k.Chol)}
+	prior := &Posterior{Kernel: k.Kernel, Theta: k.Theta, Mean: m.Mean, Beta: m.Beta,
+		Support: k.Support, Noises: k.Noises, Solution: newExact(m.Weights, k.Chol)}
 	if !k.CholB.IsZero() {
 		prior.Solution = newInducing(m.Weights, k.Chol, k.CholB)
 	}
@@ -134,7 +135,8 @@ func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool
 }
 
 // restored returns a Cholesky factor, and refuses a diagonal that isn't positive.
-func (p *Posterior) restored(name string, get func(name string, cols int) ([]float64, error)) (matrix.Dense, error) {
+func (p *Posterior) restored(name string, get func(name string, cols int) ([]float64, error)) (
+	matrix.Dense, error) {
 	packed, err := get(name, 0)
 	if err != nil {
 		return matrix.Dense{}, err
@@ -143,7 +145,8 @@ func (p *Posterior) restored(name string, get func(name string, cols int) ([]flo
 	for i := range l.Rows {
 		copy(l.Row(i), packed[:i+1])
 		if !(packed[i] > 0) {
-			return l, fmt.Errorf("its Cholesky factor, the array %q, has a diagonal that isn't positive", name)
+			return l, fmt.Errorf("its Cholesky factor, the array %q, has a diagonal that isn't "+
+				"positive", name)
 		}
 		packed = packed[i+1:]
 	}

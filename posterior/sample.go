@@ -111,7 +111,10 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 		if f.Left[pivot] <= 0 {
 			break
 		}
-		f.Add(pivot, func(r0, r1 int, column matrix.Dense) { copy(column.Data, cov.Row(pivot)[r0:r1]) })
+		f.Add(pivot, func(r0, r1 int, column matrix.Dense) {
+			copy(column.Data,
+				cov.Row(pivot)[r0:r1])
+		})
 	}
 	rngs := lists.To(out.Cols, func(j int) *rand.Rand { return sampleSource(seed, j) })
 	e := normals(len(f.Rows), rngs)
@@ -138,8 +141,8 @@ func (p *Posterior) HasCovariance() error {
 		return err
 	}
 	if p.Joint() != nil {
-		return fmt.Errorf("a posterior solved by %s has no covariances at hand: ask for samples, or fit one with --solver "+
-			"%s, or with inducing inputs", p.Kind(), ByCholesky)
+		return fmt.Errorf("a posterior solved by %s has no covariances at hand: ask for samples, "+
+			"or fit one with --solver %s, or with inducing inputs", p.Kind(), ByCholesky)
 	}
 	return nil
 }
@@ -185,10 +188,13 @@ func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 }
 
 // samplePathwise writes draws minus the posterior's mean (see Sample).
-func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) error {
+func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, seed uint64,
+	o Iterative) error {
 	draw, err := p.pathwise(ctx, o)
 	for j0 := 0; err == nil && j0 < out.Cols; j0 += drawsTogether {
-		rngs := lists.To(min(drawsTogether, out.Cols-j0), func(j int) *rand.Rand { return sampleSource(seed, j0+j) })
+		rngs := lists.To(min(drawsTogether, out.Cols-j0), func(j int) *rand.Rand {
+			return sampleSource(seed, j0+j)
+		})
 		err = draw(x, out.View(0, x.Rows, j0, j0+len(rngs)), rngs)
 	}
 	return err
@@ -264,8 +270,8 @@ func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) 
 			}
 			f, err := kernel.At(p.Kernel, p.Theta).Draw(x.Cols, drawFeatures, rng)
 			if err != nil {
-				return fmt.Errorf("draws at more than %d rows are sums of random features, and %w: ask for at most %[1]d rows at "+
-					"a time", jointRows, err)
+				return fmt.Errorf("draws at more than %d rows are sums of random features, and "+
+					"%w: ask for at most %[1]d rows at a time", jointRows, err)
 			}
 			f.At(x, values)
 			for i, v := range values {

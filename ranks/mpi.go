@@ -88,7 +88,8 @@ func Start() (Ranks, error) {
 	}
 	var rank, size C.int
 	if status := C.start(&rank, &size); status != C.MPI_SUCCESS {
-		return nil, fmt.Errorf("MPI couldn't be started (error %d): is this the Open MPI that krigo was built with?", status)
+		return nil, fmt.Errorf("MPI couldn't be started (error %d): is this the Open MPI that "+
+			"krigo was built with?", status)
 	}
 	w := &mpi{rank: int(rank), size: int(size), stop: make(chan struct{})}
 	host, _ := os.Hostname()
@@ -191,15 +192,17 @@ func (w *mpi) live() {
 			if host != "" {
 				host = " (on " + host + ")"
 			}
-			w.abort(fmt.Sprintf("nothing has been heard of rank %d%s for %d s: it is dead or stopped, or its host can't be "+
-				"reached", (w.rank+w.size-1)%w.size, host, int(quiet.Seconds())))
+			w.abort(fmt.Sprintf("nothing has been heard of rank %d%s for %d s: it is dead or "+
+				"stopped, or its host can't be reached", (w.rank+w.size-1)%w.size, host,
+				int(quiet.Seconds())))
 		}
 	}
 }
 
 // abort ends the job, and this process even if MPI can't end the other processes.
 func (w *mpi) abort(reason string) {
-	fmt.Fprintf(os.Stderr, "krigo: rank %d of %d: %s; the job ends, a checkpoint resumes it\n", w.rank, w.size, reason)
+	fmt.Fprintf(os.Stderr, "krigo: rank %d of %d: %s; the job ends, a checkpoint resumes it\n",
+		w.rank, w.size, reason)
 	time.AfterFunc(2*time.Second, func() { os.Exit(1) })
 	C.end()
 	os.Exit(1)

@@ -131,7 +131,8 @@ type Item interface{ float64 | uint64 | ~[32]byte }
 
 // Memory returns the memory of items as bytes to broadcast.
 func Memory[T Item](v []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), int(unsafe.Sizeof(*new(T)))*len(v))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))),
+		int(unsafe.Sizeof(*new(T)))*len(v))
 }
 
 // wire carries what a group sends. Its calls return when they are done.
@@ -193,8 +194,8 @@ func (g *group) meet(call, length int, own error) error {
 			err = own
 		}
 	case h[3] != -h[4] || h[5] != -h[6]:
-		err = errors.New("the ranks don't do the same: are program, flags, data and processors the same on all of " +
-			"them?")
+		err = errors.New("the ranks don't do the same: are program, flags, data and processors " +
+			"the same on all of them?")
 		ending = 1
 	}
 	if ending > 0 {
@@ -277,7 +278,8 @@ func (g *group) Close(err error) error {
 // InTurn lets the ranks work one after another, each from the state that the previous rank left.
 // This gives what one rank would compute with all rows, to the last bit.
 // At the end all ranks have the last state.
-func InTurn(r Ranks, work func() error, save func() ([]byte, error), load func(state []byte) error) error {
+func InTurn(r Ranks, work func() error, save func() ([]byte, error),
+	load func(state []byte) error) error {
 	if r.Size() == 1 {
 		return work()
 	}

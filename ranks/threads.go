@@ -11,7 +11,9 @@ import (
 func Threads(size int) []Ranks {
 	m := &meeting{size: size, parts: make([]any, size)}
 	m.all = sync.NewCond(&m.mu)
-	return lists.To(size, func(i int) Ranks { return &group{wire: &thread{m, i}, rank: i, size: size} })
+	return lists.To(size, func(i int) Ranks {
+		return &group{wire: &thread{m, i}, rank: i, size: size}
+	})
 }
 
 // meeting is where the goroutines wait for one another.
@@ -75,7 +77,9 @@ func (t *thread) max(v []int64) {
 }
 
 func (t *thread) broadcast(root int, v []byte) {
-	of := t.meeting.join(t.rank, v, func(parts []any) any { return append([]byte(nil), parts[root].([]byte)...) })
+	of := t.meeting.join(t.rank, v, func(parts []any) any {
+		return append([]byte(nil), parts[root].([]byte)...)
+	})
 	copy(v, of.([]byte))
 }
 

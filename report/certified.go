@@ -17,17 +17,19 @@ const mostConfused = 40
 // data may be nil.
 func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table) (*maker, error) {
 	c := p.Certificate
-	r := &maker{ctx: ctx, content: content{Title: "labels of " + cautious.Name(p.Target), Valid: c.Valid,
-		Sentence: p.Sentence, Conditions: c.Conditions, Standing: "bounds recomputed from the file's counts; krigo certify, " +
+	r := &maker{ctx: ctx, content: content{Title: "labels of " + cautious.Name(p.Target),
+		Valid: c.Valid, Sentence: p.Sentence, Conditions: c.Conditions,
+		Standing: "bounds recomputed from the file's counts; krigo certify, " +
 			"or a report with the certified rows, recomputes the counts"}}
 	s := r.begin("glance", "At a glance")
 	if data == nil {
-		s.Missing = "No data were given: figures need rows. Name a table: krigo report LABELS.json DATA."
+		s.Missing = "No data were given: figures need rows. Name a table: krigo report " +
+			"LABELS.json DATA."
 	} else if err := r.takeLabels(s, p, data); err != nil {
 		return nil, err
 	}
-	s.Foot = []fact{{"Data", fmt.Sprintf("%s: %s; hash of the rows %.16s…", cautious.Name(p.Source), count(c.Rows, "certified row"),
-		p.Hash)}, {"Certificate", r.Standing}}
+	s.Foot = []fact{{"Data", fmt.Sprintf("%s: %s; hash of the rows %.16s…", cautious.Name(p.Source),
+		count(c.Rows, "certified row"), p.Hash)}, {"Certificate", r.Standing}}
 	return r, nil
 }
 
@@ -42,10 +44,11 @@ func (r *maker) takeLabels(s *section, p *krigo.CertifiedLabels, data *dataset.T
 		if err := p.Reproduce(r.ctx, data); err != nil {
 			return err
 		}
-		r.Standing = fmt.Sprintf("recomputed from the certified rows (%s) for this page", data.Source)
+		r.Standing = fmt.Sprintf("recomputed from the certified rows (%s) for this page",
+			data.Source)
 	}
-	of := labelled{name: count(len(l.Truth), "row") + " of " + data.Source, classes: l.Classes, truth: l.Truth,
-		label: l.Predicted, sure: l.Score, by: cautious.Name(p.Score)}
+	of := labelled{name: count(len(l.Truth), "row") + " of " + data.Source, classes: l.Classes,
+		truth: l.Truth, label: l.Predicted, sure: l.Score, by: cautious.Name(p.Score)}
 	s.Tables = []table{of.beside(p.Certificate.Statements, l.Slices)}
 	if len(l.Classes) <= mostConfused {
 		s.Tables = append(s.Tables, of.confusion())
@@ -63,13 +66,15 @@ func (r *maker) takeLabels(s *section, p *krigo.CertifiedLabels, data *dataset.T
 
 // beside compares bounds on wrong labels with the share of wrong labels among these rows.
 func (l labelled) beside(bounds []pacbayes.LabelStatement, kinds []pacbayes.Slice) table {
-	t := table{Name: "Wrong labels of " + l.name, Head: []string{"statement", "of", "at most", "wrong here", "rows"},
-		Says: "Only the column “at most” is guaranteed, for further rows of the certified rows' source."}
+	t := table{Name: "Wrong labels of " + l.name, Head: []string{"statement", "of", "at most",
+		"wrong here", "rows"}, Says: "Only the column “at most” is guaranteed, for further rows " +
+		"of the certified rows' source."}
 	for _, s := range bounds {
 		all := 0
 		right := 0.
 		for i := range l.truth {
-			if s.About == pacbayes.ErrorRate || (s.About == pacbayes.EachClass && l.classes[l.truth[i]] == s.Of) ||
+			if s.About == pacbayes.ErrorRate ||
+				(s.About == pacbayes.EachClass && l.classes[l.truth[i]] == s.Of) ||
 				(s.About == pacbayes.EachPrediction && l.classes[l.label[i]] == s.Of) {
 				all = all + 1
 				right = right + l.right(i)
@@ -84,8 +89,9 @@ func (l labelled) beside(bounds []pacbayes.LabelStatement, kinds []pacbayes.Slic
 			}
 		}
 		if all > 0 {
-			t.Cells = append(t.Cells, []string{s.About, cautious.Name(s.Of), percent(cautious.RoundUp(s.Bound, 3)),
-				percent(1 - right/float64(all)), whole(all)})
+			t.Cells = append(t.Cells,
+				[]string{s.About, cautious.Name(s.Of), percent(cautious.RoundUp(s.Bound, 3)),
+					percent(1 - right/float64(all)), whole(all)})
 		}
 	}
 	return t

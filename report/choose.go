@@ -19,7 +19,8 @@ const mostRows = 50_000
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	chosen := k.rows
-	s := &sample{kind: k, all: len(chosen), values: map[int][]float64{}, epsilon: "the certificate's ε"}
+	s := &sample{kind: k, all: len(chosen), values: map[int][]float64{},
+		epsilon: "the certificate's ε"}
 	if !r.Valid {
 		s.epsilon = "ε"
 	}
@@ -79,7 +80,8 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 				z = (seen[i] - mean[i]) / math.Sqrt(variance[i]+noise)
 			}
 			if noise := r.m.Sited(); noise != nil {
-				if z, err = noise.NormalScore(y[i], mean[i], variance[i], r.m.ObservationNoise); err != nil {
+				if z, err = noise.NormalScore(y[i], mean[i], variance[i],
+					r.m.ObservationNoise); err != nil {
 					return err
 				}
 			}
@@ -139,14 +141,16 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		kinds = []kind{{"test rows", dataset.Test, true, d.RowsOf(roles, dataset.Test)},
 			{r.kept(), dataset.Certified, r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
 		if len(kinds[0].rows)+len(kinds[1].rows) == 0 { // every row trains
-			kinds = []kind{{"rows that trained the model", noRole, false, d.RowsOf(roles, dataset.Prior)}}
+			kinds = []kind{{"rows that trained the model", noRole, false,
+				d.RowsOf(roles, dataset.Prior)}}
 		}
 	} else {
 		seen, err := r.m.Seen(d)
 		if err != nil {
 			return err
 		}
-		rows := slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found })
+		rows := slices.DeleteFunc(d.All(),
+			func(i int) bool { _, found := slices.BinarySearch(seen, i); return found })
 		kinds = []kind{{"rows of " + d.Source, noRole, true, rows}}
 		if len(rows) == 0 {
 			kinds = []kind{{"rows that the model was made from", noRole, false, d.All()}}
@@ -162,8 +166,9 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		}
 	}
 	if !fresh && len(r.samples) > 0 {
-		r.warn("The figures show rows that the model was trained on, and errors on further rows are larger. Fit with " +
-			"--test-fraction, or give a file of rows that the model hasn't seen.")
+		r.warn("The figures show rows that the model was trained on, and errors on further rows " +
+			"are larger. Fit with --test-fraction, or give a file of rows that the model " +
+			"hasn't seen.")
 	}
 	return nil
 }

@@ -28,7 +28,9 @@ type column struct {
 // columnsOf returns the columns of a model's inputs, in their order.
 func columnsOf(m *krigo.Model) (all []column) {
 	if m.Encoding == nil {
-		all = lists.To(len(m.Inputs), func(j int) column { return column{name: m.Inputs[j], inputs: []int{j}} })
+		all = lists.To(len(m.Inputs), func(j int) column {
+			return column{name: m.Inputs[j], inputs: []int{j}}
+		})
 	} else {
 		j := 0
 		for _, c := range m.Encoding.Columns {
@@ -161,7 +163,9 @@ func medoid(r rows, columns []column, scale []float64) int {
 			continue
 		}
 		all, _ := frequent(r.of(c))
-		with := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return c.value(r.at(i)) != all[0] })
+		with := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool {
+			return c.value(r.at(i)) != all[0]
+		})
 		if len(with) > 0 {
 			candidates = with
 		}

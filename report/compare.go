@@ -44,8 +44,12 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 		return out
 	}
 	return compareTemplate.Execute(w, map[string]any{
-		"Style": template.CSS(style), "Target": target, "Splits": rows[0].Splits, "First": rows[0].Objective,
-		"Means":       tabled(false, func(c krigo.Comparison) map[string]krigo.Measure { return c.Measures }),
-		"Differences": tabled(true, func(c krigo.Comparison) map[string]krigo.Measure { return c.Differences }),
+		"Style": template.CSS(style), "Target": target, "Splits": rows[0].Splits,
+		"First": rows[0].Objective,
+		"Means": tabled(false, func(c krigo.Comparison) map[string]krigo.Measure {
+			return c.Measures
+		}), "Differences": tabled(true, func(c krigo.Comparison) map[string]krigo.Measure {
+			return c.Differences
+		}),
 	})
 }

@@ -84,7 +84,8 @@ func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 			}
 		}
 	}
-	chance := math.Sqrt(2*math.Log(math.Max(2, float64(pairs)/0.005))) / math.Sqrt(float64(max(1, r.n())))
+	chance := math.Sqrt(2*math.Log(math.Max(2, float64(pairs)/0.005))) / math.Sqrt(
+		float64(max(1, r.n())))
 	return found, math.Abs(found.correlation) > math.Max(leastDependence, chance)
 }
 

@@ -59,15 +59,19 @@ func (r *maker) rank() error {
 		if err != nil {
 			return err
 		}
-		slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(steep[b], steep[a]) })
+		slices.SortStableFunc(candidates, func(a, b int) int {
+			return cmp.Compare(steep[b], steep[a])
+		})
 		copy(r.order, candidates)
-		screened = fmt.Sprintf(" %s columns of %s were ranked: the steepest, by the mean squared derivative of the predicted "+
-			"mean in the columns' standard deviations.", whole(most), whole(len(varying)))
+		screened = fmt.Sprintf(" %s columns of %s were ranked: the steepest, by the mean squared "+
+			"derivative of the predicted mean in the columns' standard deviations.", whole(most),
+			whole(len(varying)))
 		candidates = candidates[:most]
 	}
 	of := lists.Of(candidates, func(k int) column { return r.columns[k] })
 	some := r.real
-	if n := max(leastRanked, int(mostWork/r.q.Work(false)/float64(len(of)*partners+1))); n < some.n() {
+	if n := max(leastRanked,
+		int(mostWork/r.q.Work(false)/float64(len(of)*partners+1))); n < some.n() {
 		x := make([]float64, 0, n*some.d)
 		for _, i := range spread(n, some.n()) {
 			x = append(x, some.at(i)...)
@@ -85,8 +89,8 @@ func (r *maker) rank() error {
 	r.ranked = all
 	r.by = "How far the prediction moves if one column's value is exchanged for another row's. "
 	if r.m.Sited() != nil {
-		r.by = "How far the latent function, which decides the prediction, moves if one column's value is exchanged " +
-			"for another row's. "
+		r.by = "How far the latent function, which decides the prediction, moves if one column's " +
+			"value is exchanged for another row's. "
 	}
 	surest := slices.MaxFunc(all, func(a, b importance) int { return cmp.Compare(a.low, b.low) })
 	switch d, dependent := dependenceOf(some, of); {
@@ -95,16 +99,17 @@ func (r *maker) rank() error {
 			"rank correlation, of one column's distance from its middle",
 			"rank correlation")
 		r.shares = false
-		r.by += fmt.Sprintf("Columns depend on one another, most plainly %s and %s (%s %.2f): this is no share of the variance, "+
-			"and may rest on rows like no real row.", of[d.a].name, of[d.b].name, what, d.correlation)
+		r.by += fmt.Sprintf("Columns depend on one another, most plainly %s and %s (%s %.2f): "+
+			"this is no share of the variance, and may rest on rows like no real row.",
+			of[d.a].name, of[d.b].name, what, d.correlation)
 	case surest.low > 1: // no independent column can have such a share
 		r.shares = false
-		r.by += "A value above 1 shows that columns depend on one another: this is no share of the variance, and may rest " +
-			"on rows like no real row."
+		r.by += "A value above 1 shows that columns depend on one another: this is no share of " +
+			"the variance, and may rest on rows like no real row."
 	default:
 		r.shares = true
-		r.by += "The columns look independent of one another: this is about the share of the variance that comes from a " +
-			"column, alone or with others (total Sobol index)."
+		r.by += "The columns look independent of one another: this is about the share of the " +
+			"variance that comes from a column, alone or with others (total Sobol index)."
 	}
 	r.by += fmt.Sprintf(" Whiskers: 95 %% intervals (bootstrap, %s).", count(some.n(), "row")) +
 		screened +
@@ -126,7 +131,8 @@ func (r *maker) steepness() ([]float64, error) {
 		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
 	}
 	if !q.Slopes(a, da) { // lengthscales stand in for derivatives that the posterior lacks
-		for j, l := range lengthscales(q.Kernel.Spec(q.Theta), model.InputsOf(r.m.Inputs, r.m.Encoding)) {
+		for j, l := range lengthscales(q.Kernel.Spec(q.Theta),
+			model.InputsOf(r.m.Inputs, r.m.Encoding)) {
 			for k, c := range r.columns {
 				if slices.Contains(c.inputs, j) {
 					steep[k] += 1 / (l * l)
@@ -197,7 +203,8 @@ func (r *maker) drawImportance(failed error) error {
 	words := ""
 	for i, p := range r.ranked {
 		name := r.columns[p.column].name
-		f.Cells = append(f.Cells, []string{name, text(p.share), text(p.low) + " to " + text(p.high)})
+		f.Cells = append(f.Cells, []string{name, text(p.share), text(p.low) + " to " +
+			text(p.high)})
 		if i >= mostBars {
 			continue
 		}
@@ -382,8 +389,8 @@ func (r *maker) through() string {
 		return ""
 	}
 	if slices.ContainsFunc(r.columns, func(c column) bool { return c.categories != nil }) {
-		return "All figures start from one row, and change one or two columns: from the middle row (medoid) of those with the " +
-			"commonest categories."
+		return "All figures start from one row, and change one or two columns: from the middle " +
+			"row (medoid) of those with the commonest categories."
 	}
 	return "All figures start from one row, the middle one (medoid), and change one or two columns."
 }
@@ -414,14 +421,18 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	if len(r.columns) > 1 {
 		chart.Dots("the row", drawing.Blue, []drawing.XY{s.own})
 	} else if of := r.main(); of != nil {
-		hits, misses := of.drawn(func(i int) (drawing.XY, bool) { return drawing.XY{X: of.values[0][i], Y: of.y[i]}, true })
+		hits, misses := of.drawn(func(i int) (drawing.XY, bool) {
+			return drawing.XY{X: of.values[0][i], Y: of.y[i]}, true
+		})
 		chart.Many(of.of, drawing.Grey, hits)
 		if len(misses) > 0 {
 			chart.Triangles("miss", drawing.Orange, misses)
 		}
 	}
 	if len(r.columns) == 1 && r.q.Inducing() > 0 {
-		chart.Rug("inducing inputs", lists.To(r.q.Support.Rows, func(i int) float64 { return r.support(i)[0] }))
+		chart.Rug("inducing inputs", lists.To(r.q.Support.Rows, func(i int) float64 {
+			return r.support(i)[0]
+		}))
 		caption = "Marks below: where the inducing inputs are."
 	} else {
 		chart.Rug("rows", r.rug(c))
@@ -429,7 +440,8 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	least := slices.Min(s.mean)
 	most := slices.Max(s.mean)
 	return r.draw(Figure{Title: title, Caption: caption},
-		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.target, c.name,
+		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.",
+			r.target, c.name,
 			number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
 }
 
@@ -442,8 +454,10 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	words := ""
 	for i, l := range s.levels {
 		at := float64(i)
-		chart.Y.Names, chart.Y.After = append(chart.Y.Names, l.name), append(chart.Y.After, " ("+whole(l.rows)+")")
-		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.below[i], Y: at}, {X: s.mean[i] + s.above[i], Y: at}})
+		chart.Y.Names, chart.Y.After = append(chart.Y.Names, l.name), append(chart.Y.After, " ("+
+			whole(l.rows)+")")
+		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.below[i], Y: at},
+			{X: s.mean[i] + s.above[i], Y: at}})
 		narrow = append(narrow, [2]drawing.XY{{X: s.low[i], Y: at}, {X: s.high[i], Y: at}})
 		dots = append(dots, drawing.XY{X: s.mean[i], Y: at})
 		words += fmt.Sprintf(" %s %s;", l.name, number(s.mean[i]))
@@ -464,7 +478,8 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 		caption += fmt.Sprintf(" Drawn are the %d commonest of %d categories.", len(s.levels), of)
 	}
 	return r.draw(Figure{Title: title, Caption: caption},
-		described{chart, fmt.Sprintf("Predicted %s by %s:%s.", r.target, c.name, words[:len(words)-1])})
+		described{chart, fmt.Sprintf("Predicted %s by %s:%s.", r.target, c.name,
+			words[:len(words)-1])})
 }
 
 // support returns row i of the posterior's support in the units of the data.
@@ -555,19 +570,23 @@ func (r *maker) drawSurface() error {
 	for i, of := range []struct {
 		label, words string
 		grid         drawing.Grid
-	}{{r.target, "Predicted " + r.target, mean}, {spread, "Standard deviation of the function", sd}} {
+	}{{r.target, "Predicted " + r.target, mean},
+		{spread, "Standard deviation of the function", sd}} {
 		chart := chartOf(a, b)
 		if err := chart.Heat(of.label, of.grid); err != nil {
 			return err
 		}
 		chart.Specks(specks)
-		charts[i] = described{chart, fmt.Sprintf("%s over %s and %s: from %s to %s. %.0f %% of the area is far from all "+
-			"rows.", of.words, a.name, b.name, number(slices.Min(of.grid.Z)), number(slices.Max(of.grid.Z)),
-			100*float64(pale)/float64(cols*lines))}
+		charts[i] = described{chart,
+			fmt.Sprintf("%s over %s and %s: from %s to %s. %.0f %% of the area is far from all "+
+				"rows.", of.words, a.name, b.name, number(slices.Min(of.grid.Z)),
+				number(slices.Max(of.grid.Z)), 100*float64(pale)/float64(cols*lines))}
 	}
 	return r.draw(Figure{Title: "Over " + a.name + " and " + b.name,
-		Caption: "The two most important columns of numbers. Left: the prediction. Right: the function's standard " +
-			"deviation. Points are rows. Pale areas are farther than a twelfth of the axes from every row."}, charts...)
+		Caption: "The two most important columns of numbers. Left: the prediction. Right: the " +
+			"function's standard " +
+			"deviation. Points are rows. Pale areas are farther than a twelfth of the axes from " +
+			"every row."}, charts...)
 }
 
 func (r *maker) drawInducing() error {
@@ -585,9 +604,11 @@ func (r *maker) drawInducing() error {
 	})
 	chart.Triangles("inducing inputs", drawing.Orange, at)
 	return r.draw(Figure{Title: "Inducing inputs",
-		Caption: fmt.Sprintf("Where training put %s, over the two most important columns of numbers.",
+		Caption: fmt.Sprintf("Where training put %s, over the two most important columns of "+
+			"numbers.",
 			count(r.q.Support.Rows, "inducing input"))},
-		described{chart, fmt.Sprintf("%s over %s and %s.", count(len(at), "inducing input"), a.name, b.name)})
+		described{chart, fmt.Sprintf("%s over %s and %s.", count(len(at), "inducing input"),
+			a.name, b.name)})
 }
 
 // inducing names the rows of a sparse model that is drawn without data.

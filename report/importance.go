@@ -38,7 +38,8 @@ var errConstantMean = errors.New("the predicted mean is the same in all these ro
 //
 // f returns the mean at rows, in units in which its square is a float64.
 // The same rows give the same result.
-func importances(f func(x []float64) ([]float64, error), r rows, columns []column) ([]importance, error) {
+func importances(f func(x []float64) ([]float64, error), r rows,
+	columns []column) ([]importance, error) {
 	n := r.n()
 	base, err := f(r.x)
 	if err != nil {

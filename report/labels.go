@@ -52,7 +52,9 @@ func (l labelled) right(i int) float64 {
 // confusion counts rows by class and by predicted class.
 func (l labelled) confusion() table {
 	counts := pacbayes.Confusion(len(l.classes), l.truth, l.label)
-	labels := lists.Of(l.classes, func(class string) string { return "label " + cautious.Name(class) })
+	labels := lists.Of(l.classes, func(class string) string {
+		return "label " + cautious.Name(class)
+	})
 	t := table{Name: "Confusion matrix of " + l.name,
 		Head: slices.Concat([]string{"true class"}, labels, []string{"wrong"}),
 		Says: "A line has the rows of a class. A column has the rows that get a label."}
@@ -96,7 +98,8 @@ func (r *maker) drawReliability(l labelled, fresh bool) error {
 	chart.Dashed("as believed", []drawing.XY{{X: least, Y: least}, {X: 1, Y: 1}})
 	var dots []drawing.XY
 	var chance [][2]drawing.XY
-	f := Figure{Title: reliability, Head: []string{"probability of the label", "rows", "on average", "right labels"}}
+	f := Figure{Title: reliability, Head: []string{"probability of the label", "rows", "on average",
+		"right labels"}}
 	for b, m := range rows {
 		if m == 0 {
 			continue
@@ -106,21 +109,23 @@ func (r *maker) drawReliability(l labelled, fresh bool) error {
 		wide := objective.Normal975 * math.Sqrt(p*(1-p)/m)
 		chance = append(chance, [2]drawing.XY{{X: p, Y: max(0, p-wide)}, {X: p, Y: min(1, p+wide)}})
 		dots = append(dots, drawing.XY{X: p, Y: at})
-		f.Cells = append(f.Cells, []string{percent(end(b)) + " to " + percent(end(b+1)), whole(int(m)), percent(p),
-			percent(at)})
+		f.Cells = append(f.Cells, []string{percent(end(b)) + " to " + percent(end(b+1)),
+			whole(int(m)), percent(p), percent(at)})
 	}
 	chart.Segments("95 % by chance", drawing.Grey, chance)
 	chart.Dots("these rows", drawing.Blue, dots)
 	chart.Rug("rows", l.sure[:min(len(l.sure), 300)])
 	n := float64(len(l.sure))
-	says := fmt.Sprintf("expects %s of the labels of %s to be right, and %s are.", percent(believed/n), l.name,
-		percent(all/n))
+	says := fmt.Sprintf("expects %s of the labels of %s to be right, and %s are.",
+		percent(believed/n), l.name, percent(all/n))
 	// Chance does this in one of a thousand tables.
 	if off := math.Abs(all - believed); fresh && off > 1.7*objective.Normal975*math.Sqrt(variance) {
-		r.warn("The model %s Chance doesn't explain the difference. Probabilities are no guarantee.", says)
+		r.warn("The model %s Chance doesn't explain the difference. Probabilities are no "+
+			"guarantee.", says)
 	}
 	f.Caption = "The model " + says + " Below the dashed line labels are surer than they should be."
-	return r.draw(f, described{chart, "Share of right labels by the probability of the label. The model " + says})
+	return r.draw(f, described{chart, "Share of right labels by the probability of the label. " +
+		"The model " + says})
 }
 
 // leastAnswers is the number of answers at which drawAnswers begins, because shares among fewer
@@ -131,7 +136,8 @@ const leastAnswers = 10
 func (r *maker) drawAnswers(l labelled) error {
 	order := linalg.UpTo(len(l.sure))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.sure[b], l.sure[a]) })
-	f := Figure{Title: answers, Head: []string{"rows answered", l.by + " at least", "wrong answers"}}
+	f := Figure{Title: answers, Head: []string{"rows answered", l.by + " at least",
+		"wrong answers"}}
 	var line []drawing.XY
 	wrong := 0.
 	most := 0.
@@ -153,19 +159,22 @@ func (r *maker) drawAnswers(l labelled) error {
 			continue
 		}
 		told = 10*(k+1)/len(order) + 1
-		f.Cells = append(f.Cells, []string{percent(share), cautious.Digits(l.sure[i], 4), percent(error)})
+		f.Cells = append(f.Cells, []string{percent(share), cautious.Digits(l.sure[i], 4),
+			percent(error)})
 		if words == "" && share >= 0.5 {
-			words = fmt.Sprintf("If the surest %s of %s get an answer, %s of the answers are wrong.", percent(share),
-				l.name, percent(error))
+			words = fmt.Sprintf("If the surest %s of %s get an answer, %s of the answers are "+
+				"wrong.", percent(share), l.name, percent(error))
 		}
 	}
 	step := len(line)/mostQuantiles + 1
-	line = lists.Of(lists.Where(len(line), func(k int) bool { return k%step == 0 || k == len(line)-1 }),
-		func(k int) drawing.XY { return line[k] })
+	line = lists.Of(lists.Where(len(line), func(k int) bool {
+		return k%step == 0 || k == len(line)-1
+	}), func(k int) drawing.XY { return line[k] })
 	chart := drawing.NewChart("share of rows that get an answer", "share of wrong answers")
 	chart.X.Span(0, 1)
 	chart.Y.Span(0, min(1, max(0.1, 1.05*most)))
 	chart.Line("", drawing.Blue, line)
-	f.Caption = words + " This is no guarantee. krigo certify --predictions --at-most-wrong certifies a threshold."
+	f.Caption = words + " This is no guarantee. krigo certify --predictions --at-most-wrong " +
+		"certifies a threshold."
 	return r.draw(f, described{chart, words})
 }

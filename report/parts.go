@@ -23,12 +23,14 @@ func (r *maker) parts() {
 	if p == nil || r.real.n() == 0 {
 		return
 	}
-	r.begin("parts", "Parts that add up").Note = "The kernel adds functions of one column and of two. Each part is 0 " +
-		"on average over independent, normally distributed inputs with the mean and the spread of the rows that " +
-		"scaled them, and the shares are for such inputs, too, which overstates columns of categories. Bands are two " +
-		"standard deviations of the model's own belief, not certified."
-	shares := table{Name: "Shares of the parts", Head: []string{"part", "share", "standard deviation"},
-		Says: "All other parts together: " + percent(p.Others) + "."}
+	r.begin("parts", "Parts that add up").Note = "The kernel adds functions of one column and of " +
+		"two. Each part is 0 on average over independent, normally distributed inputs with the " +
+		"mean and the spread of the rows that scaled them, and the shares are for such inputs, " +
+		"too, which overstates columns of categories. Bands are two standard deviations of the " +
+		"model's own belief, not certified."
+	shares := table{Name: "Shares of the parts",
+		Head: []string{"part", "share", "standard deviation"}, Says: "All other parts together: " +
+			percent(p.Others) + "."}
 	main := 0
 	pairs := 0
 	for _, s := range p.Shares {
@@ -37,7 +39,9 @@ func (r *maker) parts() {
 			continue
 		}
 		of := lists.Of(s.Columns, func(name string) column {
-			return r.columns[slices.IndexFunc(r.columns, func(c column) bool { return c.raw == name })]
+			return r.columns[slices.IndexFunc(r.columns, func(c column) bool {
+				return c.raw == name
+			})]
 		})
 		title := s.Name() + ", " + percent(s.Share)
 		if len(of) == 1 && main < mostMain {
@@ -86,7 +90,8 @@ func (r *maker) drawMain(title string, s *model.Share, c column) error {
 		for i, l := range of {
 			y := float64(i)
 			chart.Y.Names = append(chart.Y.Names, l.name)
-			ends = append(ends, [2]drawing.XY{{X: mean[i] - 2*sd[i], Y: y}, {X: mean[i] + 2*sd[i], Y: y}})
+			ends = append(ends, [2]drawing.XY{{X: mean[i] - 2*sd[i], Y: y},
+				{X: mean[i] + 2*sd[i], Y: y}})
 			dots = append(dots, drawing.XY{X: mean[i], Y: y})
 		}
 		chart.Strong("± 2 sd", drawing.Blue, ends)
@@ -103,7 +108,8 @@ func (r *maker) drawMain(title string, s *model.Share, c column) error {
 		chart.Line("", drawing.Blue, line)
 		chart.Rug("rows", r.rug(c))
 	}
-	words := fmt.Sprintf("The part of %s: from %s to %s.", c.name, number(slices.Min(mean)), number(slices.Max(mean)))
+	words := fmt.Sprintf("The part of %s: from %s to %s.", c.name, number(slices.Min(mean)),
+		number(slices.Max(mean)))
 	return r.draw(Figure{Title: title}, described{chart, words})
 }
 
@@ -130,8 +136,8 @@ func (r *maker) drawPair(title string, s *model.Share, a, b column) error {
 		return err
 	}
 	chart.Specks(r.points(250, a, b))
-	words := fmt.Sprintf("What %s and %s add together: from %s to %s.", a.name, b.name, number(slices.Min(g.Z)),
-		number(slices.Max(g.Z)))
-	return r.draw(Figure{Title: title, Caption: "What the two columns add together, beyond each alone. Points are rows."},
-		described{chart, words})
+	words := fmt.Sprintf("What %s and %s add together: from %s to %s.", a.name, b.name,
+		number(slices.Min(g.Z)), number(slices.Max(g.Z)))
+	return r.draw(Figure{Title: title, Caption: "What the two columns add together, beyond each " +
+		"alone. Points are rows."}, described{chart, words})
 }

@@ -63,10 +63,11 @@ func (s *sample) counted() string {
 	case 0:
 		return " No row is a miss by " + s.epsilon + "."
 	case 1:
-		return fmt.Sprintf(" 1 row (%s, a triangle) is a miss by %s.", percent(1/float64(len(s.y))), s.epsilon)
+		return fmt.Sprintf(" 1 row (%s, a triangle) is a miss by %s.", percent(1/float64(len(s.y))),
+			s.epsilon)
 	}
-	return fmt.Sprintf(" %s rows (%s, triangles) are misses by %s.", whole(n), percent(float64(n)/float64(len(s.y))),
-		s.epsilon)
+	return fmt.Sprintf(" %s rows (%s, triangles) are misses by %s.", whole(n),
+		percent(float64(n)/float64(len(s.y))), s.epsilon)
 }
 
 // thinned says that not all rows are drawn; "" if all are.
@@ -100,18 +101,22 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 			above = below * c.EpsilonAbove / c.Epsilon
 			text = fmt.Sprintf("−%s, +%s", cautious.Width(above), cautious.Width(below))
 		}
-		chart.Area(text+", "+s.epsilon, drawing.Green, []float64{low, high}, []float64{low - above, high - above},
-			[]float64{low + below, high + below})
+		chart.Area(text+", "+s.epsilon, drawing.Green, []float64{low, high},
+			[]float64{low - above, high - above}, []float64{low + below, high + below})
 	}
 	chart.Dashed("as predicted", []drawing.XY{{X: low, Y: low}, {X: high, Y: high}})
-	s.scatter(chart, func(i int) (drawing.XY, bool) { return drawing.XY{X: s.mean[i], Y: s.y[i]}, true })
-	words := fmt.Sprintf("Observed against predicted %s of %s, from %s to %s", r.target, s.name, number(low), number(high))
+	s.scatter(chart, func(i int) (drawing.XY, bool) {
+		return drawing.XY{X: s.mean[i], Y: s.y[i]}, true
+	})
+	words := fmt.Sprintf("Observed against predicted %s of %s, from %s to %s", r.target, s.name,
+		number(low), number(high))
 	if rho := correlation(s.y, s.mean); !math.IsNaN(rho) {
 		words += fmt.Sprintf("; correlation %.3f", rho)
 	}
 	caption := upper(s.name) + "." + s.counted() + s.thinned()
 	caption += spelling.If(!s.fresh, " The model was trained on these rows too.")
-	return r.draw(Figure{Title: title, Caption: caption}, described{chart, words + "." + s.counted()})
+	return r.draw(Figure{Title: title, Caption: caption},
+		described{chart, words + "." + s.counted()})
 }
 
 const residual = "residual, sd"
@@ -124,8 +129,9 @@ func (r *maker) drawQuantiles(s *sample) error {
 	n := len(s.z)
 	sorted := slices.Sorted(slices.Values(s.z))
 	if far := 1 - s.within(5); far > 0 {
-		r.warn("%s of %s lie more than 5 standard deviations from their prediction: look for errors in the data, or for "+
-			"heavy tails.", whole(int(math.Round(far*float64(n)))), s.name)
+		r.warn("%s of %s lie more than 5 standard deviations from their prediction: look for "+
+			"errors in the data, or for heavy tails.", whole(int(math.Round(far*float64(n)))),
+			s.name)
 	}
 	quantile := func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 	end := quantile((float64(n) - 0.5) / float64(n))
@@ -153,9 +159,12 @@ func (r *maker) drawQuantiles(s *sample) error {
 	chart.Dashed("normal", []drawing.XY{{X: at[0], Y: at[0]}, {X: at[len(at)-1], Y: at[len(at)-1]}})
 	chart.Many("these rows", drawing.Blue, pts)
 	tails := tailsOf(s)
-	return r.draw(Figure{Title: "Q–Q plot of residuals", Caption: tails + " Shown: " + s.name + "."},
-		described{chart, fmt.Sprintf("Sorted residuals of %s against normal quantiles: from %s to %s standard deviations, %s "+
-			"within 1.96. %s", s.name, number(sorted[0]), number(sorted[n-1]), percent(s.within(objective.Normal975)), tails)})
+	return r.draw(Figure{Title: "Q–Q plot of residuals", Caption: tails + " Shown: " +
+		s.name + "."}, described{chart,
+		fmt.Sprintf("Sorted residuals of %s against normal quantiles: from %s to %s standard "+
+			"deviations, %s "+
+			"within 1.96. %s", s.name, number(sorted[0]), number(sorted[n-1]),
+			percent(s.within(objective.Normal975)), tails)})
 }
 
 // tailsOf says whether more residuals lie beyond 3 standard deviations than a normal distribution
@@ -172,7 +181,8 @@ func tailsOf(s *sample) string {
 	case n < 10:
 		lead = "Too few rows to look for heavy tails"
 	}
-	return fmt.Sprintf("%s: %s beyond ±3 sd, %.1f expected.", lead, count(int(far), "row"), expected)
+	return fmt.Sprintf("%s: %s beyond ±3 sd, %.1f expected.", lead, count(int(far), "row"),
+		expected)
 }
 
 // tenth holds the mean residual of a tenth of the rows, and the mean's standard error.
@@ -256,16 +266,18 @@ func spreadWith(x, z []float64, along string) string {
 const leastRho = 0.1
 
 // rule tells readers how verdicts about residuals are found.
-const rule = differences + "Verdicts follow rules of thumb, and promise nothing. A mean is off 0 if it is " +
-	"farther from 0 than two standard errors and 0.1 sd. A trend takes two such means or more, and more than a " +
-	"quarter of all. The spread changes if the rank correlation of the residual's size is beyond 0.1 and beyond what " +
-	"chance gives in one of a hundred tables."
+const rule = differences + "Verdicts follow rules of thumb, and promise nothing. A mean is off 0 " +
+	"if it is farther from 0 than two standard errors and 0.1 sd. A trend takes two such means " +
+	"or more, and more than a quarter of all. The spread changes if the rank correlation of the " +
+	"residual's size is beyond 0.1 and beyond what chance gives in one of a hundred tables."
 
-const differences = "A residual is observed minus predicted, in the standard deviation (sd) that the model predicts. "
+const differences = "A residual is observed minus predicted, in the standard deviation (sd) that " +
+	"the model predicts. "
 
 // countRule stands before rule if residuals aren't differences.
-const countRule = "The model's distribution of an observation isn't normal. A residual is the quantile of the normal " +
-	"distribution at the probability that the model gives to values below the observed. "
+const countRule = "The model's distribution of an observation isn't normal. A residual is the " +
+	"quantile of the normal distribution at the probability that the model gives to values below " +
+	"the observed. "
 
 // axis describes what residuals are drawn against.
 type axis struct {
@@ -283,10 +295,12 @@ func (r *maker) drawAgainst(title string, s *sample, a axis, x []float64) error 
 	chart.X.Ticks = a.ticks
 	chart.Dashed("", []drawing.XY{{X: slices.Min(x), Y: 0}, {X: slices.Max(x), Y: 0}})
 	s.scatter(chart, func(i int) (drawing.XY, bool) { return drawing.XY{X: x[i], Y: s.z[i]}, true })
-	verdict := trend(chart, tenths(x, s.z), a.along, func(x, z float64) drawing.XY { return drawing.XY{X: x, Y: z} }) +
-		spreadWith(x, s.z, a.along)
+	verdict := trend(chart, tenths(x, s.z), a.along, func(x, z float64) drawing.XY {
+		return drawing.XY{X: x, Y: z}
+	}) + spreadWith(x, s.z, a.along)
 	return r.draw(Figure{Title: title, Caption: verdict + s.thinned()},
-		described{chart, fmt.Sprintf("Residuals of %s against %s. %s%s", s.name, a.label, verdict, s.counted())})
+		described{chart, fmt.Sprintf("Residuals of %s against %s. %s%s", s.name, a.label, verdict,
+			s.counted())})
 }
 
 // drawByLevel draws residuals by the values of a column that has few values.
@@ -314,19 +328,23 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 		// not on one another
 		return drawing.XY{X: s.z[i], Y: at + 0.5*(math.Mod(float64(i)*math.Phi, 1)-0.5)}, ok
 	})
-	verdict := trend(chart, means, "with "+c.name, func(x, z float64) drawing.XY { return drawing.XY{X: z, Y: x} })
+	verdict := trend(chart, means, "with "+c.name, func(x, z float64) drawing.XY {
+		return drawing.XY{X: z, Y: x}
+	})
 	which := spelling.If(drawn < len(x),
 		" Drawn are the %s rows of the %d commonest of %d categories.", whole(drawn), len(of),
 		len(c.categories))
 	return r.draw(Figure{Title: title, Caption: verdict + which + s.thinned()},
-		described{chart, fmt.Sprintf("Residuals of %s by %s. %s%s", s.name, c.name, verdict, s.counted())})
+		described{chart, fmt.Sprintf("Residuals of %s by %s. %s%s", s.name, c.name, verdict,
+			s.counted())})
 }
 
 // drawResiduals draws the residuals in file order and against columns.
 func (r *maker) drawResiduals(s *sample, columns []int) {
 	r.guard("Residuals in file order", func() error {
 		x := lists.Of(s.rows, func(row int) float64 { return float64(row + 1) })
-		return r.drawAgainst("Residuals in file order", s, axis{label: "row of the file", along: "along the file"}, x)
+		return r.drawAgainst("Residuals in file order", s,
+			axis{label: "row of the file", along: "along the file"}, x)
 	})
 	for _, k := range columns {
 		c := r.columns[k]
@@ -361,7 +379,9 @@ func (r *maker) drawCalibration(s *sample) error {
 	}
 	n := float64(len(s.y))
 	within := func(share float64) float64 { return s.within(math.Sqrt2 * math.Erfinv(share)) }
-	chance := func(share float64) float64 { return objective.Normal975 * math.Sqrt(share*(1-share)/n) }
+	chance := func(share float64) float64 {
+		return objective.Normal975 * math.Sqrt(share*(1-share)/n)
+	}
 	chart := drawing.NewChart("share that the model expects within", "share observed within")
 	chart.X.Span(0, 1)
 	chart.Y.Span(0, 1)
@@ -381,12 +401,15 @@ func (r *maker) drawCalibration(s *sample) error {
 	chart.Line("these rows", drawing.Blue, pts)
 	// chance does this in one of a thousand tables
 	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) {
-		r.warn("The model's own 95 %% intervals hold %.1f %% of %s. Chance doesn't explain the difference from 95 "+
-			"%%. These intervals are no guarantee.", 100*got, s.name)
+		r.warn("The model's own 95 %% intervals hold %.1f %% of %s. Chance doesn't explain the "+
+			"difference from 95 %%. These intervals are no guarantee.", 100*got, s.name)
 	}
 	return r.draw(Figure{Title: "Calibration",
-		Caption: fmt.Sprintf("The model's own central intervals of every size, on %s. Above the grey area they are too "+
+		Caption: fmt.Sprintf("The model's own central intervals of every size, on %s. Above the "+
+			"grey area they are too "+
 			"wide, below it too narrow.", s.name)},
-		described{chart, fmt.Sprintf("Share of %s within central intervals: %.1f %% in those of 50 %%, %.1f %% in those of "+
-			"80 %%, %.1f %% in those of 95 %%.", s.name, 100*within(0.5), 100*within(0.8), 100*within(0.95))})
+		described{chart, fmt.Sprintf("Share of %s within central intervals: %.1f %% in those of "+
+			"50 %%, %.1f %% in those of "+
+			"80 %%, %.1f %% in those of 95 %%.", s.name, 100*within(0.5), 100*within(0.8),
+			100*within(0.95))})
 }

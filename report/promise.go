@@ -53,7 +53,9 @@ func (r *maker) drawPromise() error {
 	if c == nil || !c.Valid || c.Curve == nil || len(c.Curve.Points) == 0 {
 		return nil
 	}
-	rivals := lists.If(r.rivals(), func(of predictor) bool { return of.Curve != nil && len(of.Curve.Points) > 0 })
+	rivals := lists.If(r.rivals(), func(of predictor) bool {
+		return of.Curve != nil && len(of.Curve.Points) > 0
+	})
 	named := krigo.Foremost(c)
 	share := 1 - named.Bound
 	dots := []drawing.XY{{X: named.HalfWidthRaw, Y: share}}
@@ -87,12 +89,14 @@ func (r *maker) drawPromise() error {
 	chart.Line("", drawing.Green, stairs(c.Curve, widest, guaranteed))
 	chart.Dots("", drawing.Grey, dots[1:])
 	chart.Dots("", drawing.Green, dots[:1])
-	chart.Note(cautious.Complement(named.Bound)+" within ±"+cautious.Width(dots[0].X), drawing.Green, dots[0])
+	chart.Note(cautious.Complement(named.Bound)+" within ±"+cautious.Width(dots[0].X),
+		drawing.Green, dots[0])
 	for _, at := range dots[1:] {
 		chart.Note("±"+cautious.Width(at.X), drawing.Grey, at)
 	}
-	f := Figure{Title: promise, Caption: fmt.Sprintf("Guaranteed with %s confidence at all widths at once, for predictions "+
-		"on further %s. ", cautious.Complement(c.Delta), r.m.Population().Says)}
+	f := Figure{Title: promise, Caption: fmt.Sprintf("Guaranteed with %s confidence at all "+
+		"widths at once, for predictions on further %s. ", cautious.Complement(c.Delta),
+		r.m.Population().Says)}
 	f.Caption += spelling.If(len(rivals) > 0,
 		"Grey: what the same rows guarantee for simple predictors; each curve holds by itself. ")
 	f.Caption += fmt.Sprintf("Nothing is guaranteed about bands narrower than ±%s.",
@@ -104,7 +108,9 @@ func (r *maker) drawPromise() error {
 // list fills the figure's table with points of the model's curve, and with the widths that simple
 // predictors need for the same shares. It returns the points in words.
 func (f *Figure) list(points []pacbayes.CurvePoint, rivals []predictor) (words string) {
-	f.Head = append([]string{"at least", "within"}, lists.Of(rivals, func(of predictor) string { return of.name })...)
+	f.Head = append([]string{"at least", "within"}, lists.Of(rivals, func(of predictor) string {
+		return of.name
+	})...)
 	for _, p := range points {
 		cells := []string{cautious.Complement(p.Bound), "±" + cautious.Width(p.HalfWidthRaw)}
 		words += fmt.Sprintf(" at least %s within %s;", cells[0], cells[1])
@@ -124,7 +130,8 @@ func (p predictor) width(bound float64) float64 {
 }
 
 // stairs returns a curve from the lower end of the chart to its right end.
-func stairs(of *pacbayes.Curve, widest float64, share func(p pacbayes.CurvePoint) float64) []drawing.XY {
+func stairs(of *pacbayes.Curve, widest float64,
+	share func(p pacbayes.CurvePoint) float64) []drawing.XY {
 	at := []drawing.XY{{X: of.Points[0].HalfWidthRaw}}
 	for _, p := range of.Points {
 		at = append(at, drawing.XY{X: p.HalfWidthRaw, Y: share(p)})
@@ -141,9 +148,10 @@ func (r *maker) drawKinds() error {
 	chart := drawing.NewChart("share of misses", "")
 	var seen, bound []drawing.XY
 	var between [][2]drawing.XY
-	f := Figure{Title: "Kinds of rows", Head: []string{"kind", "certified rows", "misses", "at most"},
-		Caption: "Dots: the share of certified rows that miss. Triangles: at most this share of further rows of the kind " +
-			"misses, with the certificate's confidence, for all kinds at once."}
+	f := Figure{Title: "Kinds of rows", Head: []string{"kind", "certified rows",
+		"misses", "at most"}, Caption: "Dots: the share of certified rows that miss. Triangles: " +
+		"at most this share of further rows of the kind misses, with the certificate's " +
+		"confidence, for all kinds at once."}
 	for k, s := range c.Slices {
 		name := cautious.Name(s.By) + " " + cautious.Name(s.Name)
 		at := float64(k)
@@ -155,7 +163,8 @@ func (r *maker) drawKinds() error {
 		} else {
 			seen = append(seen, drawing.XY{X: s.MeanRisk, Y: at})
 			bound = append(bound, drawing.XY{X: s.MeanBound, Y: at})
-			between = append(between, [2]drawing.XY{{X: s.MeanRisk, Y: at}, {X: s.MeanBound, Y: at}})
+			between = append(between,
+				[2]drawing.XY{{X: s.MeanRisk, Y: at}, {X: s.MeanBound, Y: at}})
 		}
 		f.Cells = append(f.Cells, cells)
 	}
@@ -169,6 +178,7 @@ func (r *maker) drawKinds() error {
 	chart.Segments("", drawing.Grey, between)
 	chart.Dots("certified rows", drawing.Blue, seen)
 	chart.Triangles("guaranteed: at most", drawing.Green, bound)
-	return r.draw(f, described{chart, fmt.Sprintf("Misses of %d kinds of rows, with upper bounds of at most %.2f %%. "+
-		"The table has the numbers.", len(c.Slices), 100*cautious.RoundUp(most, 4))})
+	return r.draw(f, described{chart,
+		fmt.Sprintf("Misses of %d kinds of rows, with upper bounds of at most %.2f %%. "+
+			"The table has the numbers.", len(c.Slices), 100*cautious.RoundUp(most, 4))})
 }

@@ -66,11 +66,13 @@ var page string
 //go:embed style.css
 var style string
 
-var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{"flags": flags}).Parse(page))
+var pageTemplate = template.Must(
+	template.New("report").Funcs(template.FuncMap{"flags": flags}).Parse(page))
 
 // flags returns a text as HTML in which no line breaks within a flag, such as --epsilon.
 func flags(text string) template.HTML {
-	return template.HTML(flag.ReplaceAllString(html.EscapeString(text), `<span class="flag">$0</span>`))
+	return template.HTML(flag.ReplaceAllString(html.EscapeString(text),
+		`<span class="flag">$0</span>`))
 }
 
 var flag = regexp.MustCompile(`\B--[a-z][a-z-]*`)
@@ -108,12 +110,14 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	if p.Labels != nil {
 		r, err := ofLabels(ctx, p.Labels, p.Data)
 		if err == nil {
-			r.Style, r.last().Foot = template.CSS(style+drawing.Style), append(r.last().Foot, p.madeBy()...)
+			r.Style, r.last().Foot = template.CSS(style+drawing.Style), append(r.last().Foot,
+				p.madeBy()...)
 		}
 		return r, err
 	}
 	m := p.Model
-	r := &maker{ctx: ctx, m: m, q: m.Trained(), context: m.Context, target: cautious.Name(m.Target), columns: columnsOf(m)}
+	r := &maker{ctx: ctx, m: m, q: m.Trained(), context: m.Context, target: cautious.Name(m.Target),
+		columns: columnsOf(m)}
 	r.target += spelling.If(m.Offset != "", " − %s", cautious.Name(m.Offset))
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s predicted from %s", r.target, count(len(r.columns), "column"))
@@ -124,7 +128,8 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		r.target = "probability of " + cautious.Name(m.Classes[1])
 		r.Belief = "probabilities"
 	}
-	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the model's own data, recomputes it")
+	r.certificate(m.Certificate, "as the model file has it; krigo certify, or a report with the "+
+		"model's own data, recomputes it")
 	r.warnOfCertificate()
 	if m.Exposure != "" {
 		r.warn("Figures of the function are for the exposure %s = 1.", cautious.Name(m.Exposure))
@@ -177,10 +182,11 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	if r.real.n() > 0 {
 		r.guard("Inducing inputs", r.drawInducing)
 	}
-	s.Tables = []table{{Name: "Hyperparameters", Head: []string{"hyperparameter", "in scaled units", "in the column's unit"},
-		Cells: r.hyperparameters(), Folded: true}}
+	s.Tables = []table{{Name: "Hyperparameters", Head: []string{"hyperparameter", "in scaled units",
+		"in the column's unit"}, Cells: r.hyperparameters(), Folded: true}}
 	if len(r.q.Kernel.Spec(r.q.Theta).Parts) > 0 {
-		s.Tables[0].Says = "Values of the kernel's parts stand in their order. One value alone is the value of all parts."
+		s.Tables[0].Says = "Values of the kernel's parts stand in their order. One value alone " +
+			"is the value of all parts."
 	}
 	for _, f := range m.Findings {
 		text := strings.TrimSuffix(upper(f.String()), ".") + "."
@@ -215,13 +221,17 @@ func (r *maker) take(table *dataset.Table) (err error) {
 func (r *maker) foot(p Page) (facts []fact) {
 	m := r.m
 	var parts []string
-	for _, role := range []dataset.Role{dataset.Prior, dataset.Certified, dataset.Calibration, dataset.Test} {
+	for _, role := range []dataset.Role{dataset.Prior, dataset.Certified, dataset.Calibration,
+		dataset.Test} {
 		if n := m.Counts[role]; n > 0 {
-			parts = append(parts, whole(n)+" "+map[dataset.Role]string{dataset.Prior: "that train the model",
-				dataset.Certified: r.kept(), dataset.Calibration: "for calibration", dataset.Test: "for tests"}[role])
+			parts = append(parts, whole(n)+" "+
+				map[dataset.Role]string{dataset.Prior: "that train the model",
+					dataset.Certified: r.kept(), dataset.Calibration: "for calibration",
+					dataset.Test: "for tests"}[role])
 		}
 	}
-	data := fmt.Sprintf("%s, %s: %s (seed %d)", m.Source, count(m.Counts.Sum(), "row"), strings.Join(parts, ", "), m.Seed)
+	data := fmt.Sprintf("%s, %s: %s (seed %d)", m.Source, count(m.Counts.Sum(), "row"),
+		strings.Join(parts, ", "), m.Seed)
 	if len(m.All) > 16 {
 		data += "; hash of the rows " + m.All[:16] + "…"
 	}
@@ -237,19 +247,22 @@ func (r *maker) foot(p Page) (facts []fact) {
 
 // madeBy says what made the page, if it is known.
 func (p Page) madeBy() []fact {
-	return lists.If([]fact{{"Version", p.Version}, {"Command", p.Command}}, func(f fact) bool { return f.Value != "" })
+	return lists.If([]fact{{"Version", p.Version}, {"Command", p.Command}}, func(f fact) bool {
+		return f.Value != ""
+	})
 }
 
 // joint makes the page of more than two classes: it has what is known of labels.
 func (r *maker) joint(p Page) error {
 	s := r.begin("glance", "At a glance")
 	if r.data == nil {
-		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: " +
-			"krigo report MODEL DATA."
+		s.Missing = "No data were given: figures of errors need rows with observations. Name a " +
+			"table: krigo report MODEL DATA."
 	} else if err := r.choose(r.data, nil); err != nil {
 		return err
 	}
-	r.Scores = table{Name: "Errors of the model", Head: []string{"rows", "wrong labels", "log loss"}}
+	r.Scores = table{Name: "Errors of the model",
+		Head: []string{"rows", "wrong labels", "log loss"}}
 	for i, of := range r.samples {
 		chances, truth, err := r.m.Joint.Judged(r.data.Table(), of.rows)
 		if err != nil {
@@ -266,7 +279,8 @@ func (r *maker) joint(p Page) error {
 			lost = lost - math.Log(shares[truth[i]])
 		}
 		n := float64(len(truth))
-		r.Scores.Cells = append(r.Scores.Cells, []string{l.name, percent(wrong / n), number(lost / n)})
+		r.Scores.Cells = append(r.Scores.Cells,
+			[]string{l.name, percent(wrong / n), number(lost / n)})
 		s.Tables = append(s.Tables, l.confusion())
 		if i == 0 {
 			r.guard(reliability, func() error { return r.drawReliability(l, of.fresh) })
@@ -278,11 +292,12 @@ func (r *maker) joint(p Page) error {
 		r.begin("certificate", "What is certified").Facts = r.bound()
 	}
 	s = r.begin("training", "How it was trained")
-	s.Note = "A model of each class against the others was trained. krigo extract MODEL --target NAME writes it to a " +
-		"file, whose report shows its function and its training."
+	s.Note = "A model of each class against the others was trained. krigo extract MODEL --target " +
+		"NAME writes it to a file, whose report shows its function and its training."
 	for _, m := range r.m.Joint.Models {
 		q := m.Trained()
-		s.Facts = append(s.Facts, fact{cautious.Name(m.Target), "kernel " + q.Kernel.Spec(q.Theta).String()})
+		s.Facts = append(s.Facts,
+			fact{cautious.Name(m.Target), "kernel " + q.Kernel.Spec(q.Theta).String()})
 	}
 	s.Notices = lists.Of(r.m.Findings, func(f finding.Finding) string { return upper(f.String()) })
 	return nil
@@ -293,7 +308,8 @@ func (r *maker) glance(unranked error) {
 	s := r.begin("glance", "At a glance")
 	of := r.main()
 	if r.data == nil {
-		s.Missing = "No data were given: figures of errors need rows with observations. Name a table: krigo report MODEL DATA."
+		s.Missing = "No data were given: figures of errors need rows with observations. Name a " +
+			"table: krigo report MODEL DATA."
 	}
 	if of != nil && r.m.Classes != nil {
 		l := of.labels(r.m.Classes)
@@ -303,8 +319,8 @@ func (r *maker) glance(unranked error) {
 	} else if of != nil {
 		r.guard(predicted, func() error { return r.drawPredicted(predicted, of) })
 		r.guard("Residuals by prediction", func() error {
-			return r.drawAgainst("Residuals by prediction", of, axis{label: "predicted " + r.target, along: "with the prediction"},
-				of.mean)
+			return r.drawAgainst("Residuals by prediction", of,
+				axis{label: "predicted " + r.target, along: "with the prediction"}, of.mean)
 		})
 	}
 	if r.real.n() > 0 {
@@ -319,17 +335,19 @@ func (r *maker) glance(unranked error) {
 func (r *maker) function() {
 	s := r.begin("function", "What the function looks like")
 	if r.real.n() == 0 {
-		s.Missing = "The model holds no rows, and none were given: importance and slices need rows. Name a table: krigo " +
-			"report MODEL DATA."
+		s.Missing = "The model holds no rows, and none were given: importance and slices need " +
+			"rows. Name a table: krigo report MODEL DATA."
 		return
 	}
 	switch {
 	case r.data == nil:
 		s.Missing = "No data were given: the figures use " + r.real.what + "."
 	case r.instead:
-		s.Missing = "The rows given are too few, or too far away: the figures use " + r.real.what + "."
+		s.Missing = "The rows given are too few, or too far away: the figures use " +
+			r.real.what + "."
 	}
-	s.Note = strings.TrimSpace(r.through() + " The bands are the model's own belief, not certified.")
+	s.Note = strings.TrimSpace(r.through() + " The bands are the model's own belief, not " +
+		"certified.")
 	r.drawSlices()
 	r.guard("The two most important columns", r.drawSurface)
 }
@@ -366,7 +384,8 @@ const leastReference = 20
 // settle ranks the columns and finds the row that slices go through.
 // Columns that can't be ranked stay in their order.
 func (r *maker) settle() error {
-	if few := r.real.n() < leastReference; few || caught(func() error { _, err := r.means(r.real.x); return err }) != nil {
+	if few := r.real.n() < leastReference; few ||
+		caught(func() error { _, err := r.means(r.real.x); return err }) != nil {
 		if given := r.real; r.q.Support.Rows > given.n() || !few {
 			r.supported()
 			r.instead = given.n() > 0
@@ -392,7 +411,9 @@ func (r *maker) residuals(against []int) {
 	}
 	s := r.begin("residuals", "Errors in detail")
 	if r.m.Classes != nil {
-		s.Tables = lists.Of(r.samples[1:], func(other *sample) table { return other.labels(r.m.Classes).confusion() })
+		s.Tables = lists.Of(r.samples[1:], func(other *sample) table {
+			return other.labels(r.m.Classes).confusion()
+		})
 	} else {
 		r.detailed(s, of, against)
 	}
@@ -438,12 +459,14 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 		return err
 	}
 	if again.Differs != "" {
-		return fmt.Errorf("the model isn't what its data make it: %s; don't rely on it", again.Differs)
+		return fmt.Errorf("the model isn't what its data make it: %s; don't rely on it",
+			again.Differs)
 	}
 	if again.Context != nil {
 		r.context = again.Context
 	}
-	r.certificate(again.Certificate, fmt.Sprintf("recomputed from model and data (%s) for this page", d.Source))
+	r.certificate(again.Certificate,
+		fmt.Sprintf("recomputed from model and data (%s) for this page", d.Source))
 	return nil
 }
 
@@ -470,7 +493,7 @@ func (r *maker) warnOfCertificate() {
 	case !c.Valid:
 		r.warn("The bound is heuristic, not a certificate: %s.", c.Label)
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && (c.Curve == nil || len(c.Curve.Points) == 0):
-		r.warn("The bound on predictions is 1: it promises nothing. More rows, a wider ε or fewer kernel parameters lower " +
-			"it.")
+		r.warn("The bound on predictions is 1: it promises nothing. More rows, a wider ε or " +
+			"fewer kernel parameters lower it.")
 	}
 }

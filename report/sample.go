@@ -38,7 +38,9 @@ type sample struct {
 }
 
 // misses returns the number of misses.
-func (s *sample) misses() int { return len(lists.If(s.miss, func(missed bool) bool { return missed })) }
+func (s *sample) misses() int {
+	return len(lists.If(s.miss, func(missed bool) bool { return missed }))
+}
 
 // within returns the share of residuals of at most a size, in their standard deviation.
 func (s *sample) within(size float64) float64 {
@@ -48,5 +50,6 @@ func (s *sample) within(size float64) float64 {
 
 // finite says whether residuals can be drawn.
 func (s *sample) finite() bool {
-	return linalg.Finite(s.z) && linalg.Finite(s.y) && linalg.Finite([]float64{slices.Max(s.z) - slices.Min(s.z)})
+	return linalg.Finite(s.z) && linalg.Finite(s.y) &&
+		linalg.Finite([]float64{slices.Max(s.z) - slices.Min(s.z)})
 }

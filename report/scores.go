@@ -30,8 +30,9 @@ func (r *maker) scored(s *sample) score {
 	about := slices.Clone(s.y)
 	floats.AddConst(-stat.Mean(s.y, nil), about)
 	share := floats.Norm(off, 2) / floats.Norm(about, 2)
-	out := score{"this model", s.name, floats.Norm(off, 2) / math.Sqrt(n), floats.Norm(off, 1) / n, 1 - share*share, math.NaN(), math.NaN(),
-		s.within(objective.Normal975), linalg.Sum(s.logLoss) / n}
+	out := score{"this model", s.name, floats.Norm(off, 2) / math.Sqrt(n), floats.Norm(off, 1) / n,
+		1 - share*share, math.NaN(), math.NaN(), s.within(objective.Normal975),
+		linalg.Sum(s.logLoss) / n}
 	if s.miss != nil {
 		out.risk = float64(s.misses()) / float64(len(s.miss))
 	}
@@ -120,18 +121,21 @@ func (r *maker) tabled(all []score) table {
 		}
 		return text(v)
 	}
-	t := table{Name: "Errors of the model and of simple predictors", Head: []string{"predictor", "rows",
-		"RMSE (" + r.target + ")", "MAE", "R²", missed, "at most", "inside 95\u00a0%"}}
+	t := table{Name: "Errors of the model and of simple predictors",
+		Head: []string{"predictor", "rows", "RMSE (" + r.target + ")", "MAE", "R²", missed,
+			"at most", "inside 95\u00a0%"}}
 	cells := func(s score) []string {
 		return []string{s.who, s.rows, known(s.rmse, number), known(s.mae, number),
-			known(s.r2, func(v float64) string { return fmt.Sprintf("%.3f", v) }), known(s.risk, share), known(s.bound, bound),
+			known(s.r2, func(v float64) string {
+				return fmt.Sprintf("%.3f", v)
+			}), known(s.risk, share), known(s.bound, bound),
 			known(s.covered, percent)}
 	}
 	if r.m.Classes != nil {
 		t.Head = []string{"predictor", "rows", "wrong labels", "at most", "Brier score", "log loss"}
 		cells = func(s score) []string {
-			return []string{s.who, s.rows, known(s.risk, share), known(s.bound, bound), known(s.rmse*s.rmse, number),
-				known(s.logLoss, number)}
+			return []string{s.who, s.rows, known(s.risk, share), known(s.bound, bound),
+				known(s.rmse*s.rmse, number), known(s.logLoss, number)}
 		}
 	}
 	t.Cells = lists.Of(all, cells)
@@ -150,8 +154,8 @@ func (r *maker) tabled(all []score) table {
 		t.Says += " Misses on certified rows are averages over groups."
 	}
 	if slices.Contains(t.Head, "at most") {
-		t.Says += fmt.Sprintf(" “At most” is guaranteed for the rows that the promise is about, for each line by itself, with %s confidence.",
-			cautious.Complement(r.certified.Delta))
+		t.Says += fmt.Sprintf(" “At most” is guaranteed for the rows that the promise is about, "+
+			"for each line by itself, with %s confidence.", cautious.Complement(r.certified.Delta))
 	}
 	if x := r.m.Context; r.certified != nil && x != nil && x.LinearReason != "" {
 		t.Says += " There is no linear model, because " + x.LinearReason + "."

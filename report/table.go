@@ -60,13 +60,16 @@ func (r *maker) worst(s *sample) (t table, err error) {
 	t.Name = "The " + count(len(order), "worst prediction")
 	t.Head = []string{"row", "observed", "predicted", "error", "error in sd"}
 	own := func(i int) []string {
-		return []string{number(s.y[i]), number(s.mean[i]), number(s.y[i] - s.mean[i]), fmt.Sprintf("%+.1f", s.z[i])}
+		return []string{number(s.y[i]), number(s.mean[i]), number(s.y[i] - s.mean[i]),
+			fmt.Sprintf("%+.1f", s.z[i])}
 	}
-	t.Says = fmt.Sprintf("Of %s, these have the largest errors in predictive standard deviations (sd).", s.name)
+	t.Says = fmt.Sprintf("Of %s, these have the largest errors in predictive standard "+
+		"deviations (sd).", s.name)
 	if classes := r.m.Classes; classes != nil {
 		t.Head = []string{"row", "true class", "label", "probability of the true class"}
 		own = func(i int) []string {
-			return []string{cautious.Name(classes[int(s.y[i])]), cautious.Name(classes[int(math.Round(s.mean[i]))]),
+			return []string{cautious.Name(classes[int(s.y[i])]),
+				cautious.Name(classes[int(math.Round(s.mean[i]))]),
 				cautious.Digits(math.Exp(-s.logLoss[i]), 3)}
 		}
 		t.Says = fmt.Sprintf("Of %s, these give the least probability to their true class.", s.name)
@@ -92,7 +95,8 @@ func (r *maker) worst(s *sample) (t table, err error) {
 		t.Cells = append(t.Cells, row)
 	}
 	if left := len(r.columns) - len(shown); left > 0 {
-		t.Says += fmt.Sprintf(" The inputs are the %d most important; %s more aren't shown.", len(shown), count(left, "column"))
+		t.Says += fmt.Sprintf(" The inputs are the %d most important; %s more aren't shown.",
+			len(shown), count(left, "column"))
 	}
 	return t, nil
 }
@@ -157,20 +161,22 @@ func (r *maker) summary() (t table, err error) {
 		case c.categories != nil:
 			all, counts := frequent(values[k])
 			row[1] = whole(len(all)) + " categories"
-			row[4] = fmt.Sprintf("mostly %s (%s)", c.text(all[0], texts), percent(float64(counts[all[0]])/float64(n)))
+			row[4] = fmt.Sprintf("mostly %s (%s)", c.text(all[0], texts),
+				percent(float64(counts[all[0]])/float64(n)))
 		default:
 			slices.Sort(values[k])
 			if c.dates != "" {
 				row[1] = "date"
 			}
-			row[3], row[4], row[5] = c.text(low[k], nil), c.text(median(values[k]), nil), c.text(high[k], nil)
+			row[3], row[4], row[5] = c.text(low[k], nil), c.text(median(values[k]),
+				nil), c.text(high[k], nil)
 		}
 		t.Cells = append(t.Cells, row)
 	}
 	t.Says = fmt.Sprintf("%s has %s.", from.Source, count(from.Rows, "row"))
 	if none := from.Found.Untargeted; none > 0 {
-		t.Says = fmt.Sprintf("%s has %s with a target. Left out: %s without.", from.Source, count(from.Rows, "row"),
-			count(none, "row"))
+		t.Says = fmt.Sprintf("%s has %s with a target. Left out: %s without.", from.Source,
+			count(from.Rows, "row"), count(none, "row"))
 	}
 	t.Says += spelling.If(from.Rows > len(chosen),
 		" Medians are those of %s rows, evenly spread.", whole(len(chosen)))
@@ -183,8 +189,8 @@ func (r *maker) summary() (t table, err error) {
 				kinds++
 			}
 		}
-		t.Says += fmt.Sprintf(" Not listed: %s (%s of categories), with %s.", count(len(left), "less important column"),
-			whole(kinds), count(gaps, "missing cell"))
+		t.Says += fmt.Sprintf(" Not listed: %s (%s of categories), with %s.",
+			count(len(left), "less important column"), whole(kinds), count(gaps, "missing cell"))
 	}
 	if unused := len(from.Names) - len(used); unused > 0 {
 		t.Says += fmt.Sprintf(" The model doesn't use %s of the table.", count(unused, "column"))

@@ -45,33 +45,37 @@ func (r *maker) facts() (facts []fact) {
 	if m.Classes != nil {
 		noise = fmt.Sprintf("probit: the %s is Φ(f), for a value f of %s", r.target, latentName)
 	} else if m.Ordinal != nil {
-		noise = fmt.Sprintf("ordinal: thresholds cut %s into the levels of %s", latentName, r.target)
+		noise = fmt.Sprintf("ordinal: thresholds cut %s into the levels of %s",
+			latentName, r.target)
 	} else if m.Sited() != nil {
-		noise = fmt.Sprintf("%s, of scale %s: the mean of %s is eᶠ, for a value f of %s", m.Noise, number(r.q.Noise),
-			r.target, latentName)
+		noise = fmt.Sprintf("%s, of scale %s: the mean of %s is eᶠ, for a value f of %s", m.Noise,
+			number(r.q.Noise), r.target, latentName)
 	}
 	facts = []fact{
 		{"Predicted from", few(names, mostNames)},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", r.q.Kernel.Spec(r.q.Theta).Expression()},
 		{"Noise", noise},
-		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"),
+		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"),
+			count(t.Iterations, "iteration"),
 			t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
 	if s := m.Test; s != nil {
 		// A direct certificate says nothing about random draws.
 		risk := spelling.If(m.Terms.Route != pacbayes.Direct,
 			", loss of a random draw %s", number(s.GibbsRisk))
-		text := fmt.Sprintf("mean squared error %s and NLPD %s in scaled units; loss of the mean %s%s", number(s.MSE),
-			number(s.NLPD), number(s.MeanRisk), risk)
+		text := fmt.Sprintf("mean squared error %s and NLPD %s in scaled units; loss of the "+
+			"mean %s%s", number(s.MSE), number(s.NLPD), number(s.MeanRisk), risk)
 		if m.Classes != nil {
-			text = fmt.Sprintf("%s wrong labels, log loss %s, Brier score %s", percent(s.MeanRisk), number(s.NLPD),
-				number(s.MSE))
+			text = fmt.Sprintf("%s wrong labels, log loss %s, Brier score %s", percent(s.MeanRisk),
+				number(s.NLPD), number(s.MSE))
 		}
 		facts = append(facts, fact{"Test rows, as the fitter says", text})
 	}
 	if t := m.Scaling.Transform; t != nil {
-		facts = slices.Insert(facts, 2, fact{"Target", fmt.Sprintf("the model sees %s; predictions are of the target's %s", seen, t.Estimate)})
+		facts = slices.Insert(facts, 2,
+			fact{"Target", fmt.Sprintf("the model sees %s; predictions are of the target's %s",
+				seen, t.Estimate)})
 	}
 	if e := m.Encoding; e != nil {
 		text := e.String()
@@ -84,7 +88,8 @@ func (r *maker) facts() (facts []fact) {
 	}
 	if b := r.evidence; b != nil {
 		facts = append(facts, fact{"Log evidence",
-			fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats; the inducing inputs leave the gap open",
+			fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats; the inducing inputs leave the "+
+				"gap open",
 				number(*b.Variational), number(*b.Upper))})
 	}
 	return facts
@@ -116,7 +121,8 @@ func (r *maker) bound() []fact {
 	}
 	return []fact{
 		{"Bound", bound + ", from " + counted + sure},
-		{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL,
+		{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats",
+			c.EmpiricalRisk, c.KL,
 			c.GridPenalty, c.ChoicesPenalty)},
 	}
 }
@@ -185,8 +191,10 @@ func (r *maker) hyperparameters() (cells [][]string) {
 				left++
 				continue
 			}
-			cells = append(cells, []string{"slope of the mean along " + cautious.Name(m.Inputs[p.Dim]), number(r.q.Beta[i]),
-				number(r.q.Beta[i]*unit/m.Scaling.InputScale[p.Dim]) + " of " + seen + " for each of " +
+			cells = append(cells, []string{"slope of the mean along " +
+				cautious.Name(m.Inputs[p.Dim]), number(r.q.Beta[i]),
+				number(r.q.Beta[i]*unit/m.Scaling.InputScale[p.Dim]) + " of " + seen +
+					" for each of " +
 					cautious.Name(m.Inputs[p.Dim])})
 		case p.Kind == kernel.Constant:
 			raw := m.Scaling.Raw(r.q.Beta[i])
@@ -195,7 +203,8 @@ func (r *maker) hyperparameters() (cells [][]string) {
 				raw = r.q.Beta[i]
 				of = seen
 			}
-			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(raw) + " of " + of})
+			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]),
+				number(raw) + " of " + of})
 		}
 	}
 	if left > 0 {
@@ -214,11 +223,13 @@ func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, 
 	}
 	unit, seen := r.seen()
 	if s.Variance != 0 {
-		cells = append(cells, []string{"variance", number(s.Variance), "sd " + number(math.Sqrt(s.Variance)*unit) + " of " + seen})
+		cells = append(cells, []string{"variance", number(s.Variance), "sd " +
+			number(math.Sqrt(s.Variance)*unit) + " of " + seen})
 	}
 	switch {
 	case len(s.Lengthscales) == 1 && len(at) > 1:
-		cells = append(cells, []string{"lengthscale of all its inputs", number(s.Lengthscales[0]), "–"})
+		cells = append(cells, []string{"lengthscale of all its inputs", number(s.Lengthscales[0]),
+			"–"})
 	default:
 		for i, l := range s.Lengthscales {
 			j := at[i]
@@ -226,7 +237,8 @@ func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, 
 				left++
 				continue
 			}
-			cells = append(cells, []string{"lengthscale of " + cautious.Name(m.Inputs[j]), number(l), r.own(j, l)})
+			cells = append(cells, []string{"lengthscale of " + cautious.Name(m.Inputs[j]),
+				number(l), r.own(j, l)})
 		}
 	}
 	if s.Shape != 0 {
@@ -270,10 +282,14 @@ func (r *maker) drawCurves() error {
 		return nil
 	}
 	chart := drawing.NewChart("iteration", r.m.Objective)
-	best := slices.MinFunc(r.m.Curves, func(a, b *model.Curve) int { return cmp.Compare(last(a), last(b)) })
+	best := slices.MinFunc(r.m.Curves, func(a, b *model.Curve) int {
+		return cmp.Compare(last(a), last(b))
+	})
 	low := math.Inf(1)
 	high := math.Inf(-1)
-	others := lists.If(r.m.Curves, func(c *model.Curve) bool { return c != best && len(c.Values) > 0 })
+	others := lists.If(r.m.Curves, func(c *model.Curve) bool {
+		return c != best && len(c.Values) > 0
+	})
 	for _, c := range append(others, best) {
 		pts := make([]drawing.XY, len(c.Values))
 		for i, v := range c.Values {
@@ -299,10 +315,13 @@ func (r *maker) drawCurves() error {
 	room := 0.03 * (high - low)
 	chart.Y.Span(low-room, high+room)
 	return r.draw(Figure{Title: "Training",
-		Caption: fmt.Sprintf("The objective by iteration. The first steps may lie outside the frame. Training ended: %s.",
+		Caption: fmt.Sprintf("The objective by iteration. The first steps may lie outside the "+
+			"frame. Training ended: %s.",
 			r.m.Training.Stopped)},
-		described{chart, fmt.Sprintf("%s by iteration, of %s: it ended at %s after %s.", r.m.Objective,
-			count(len(r.m.Curves), "start"), number(last(best)), count(best.Iterations[len(best.Iterations)-1], "iteration"))})
+		described{chart, fmt.Sprintf("%s by iteration, of %s: it ended at %s after %s.",
+			r.m.Objective,
+			count(len(r.m.Curves), "start"), number(last(best)),
+			count(best.Iterations[len(best.Iterations)-1], "iteration"))})
 }
 
 func last(c *model.Curve) float64 {

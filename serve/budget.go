@@ -42,9 +42,11 @@ const pocket = 16 << 10
 const patience = 5 * time.Second
 
 var (
-	errFull = errors.New("the memory for requests is full, or your requests hold all that one client may: try again in a " +
+	errFull = errors.New("the memory for requests is full, or your requests hold all that one " +
+		"client may: try again in a " +
 		"moment")
-	errHuge = errors.New("the request would take more memory than a request may have: send its rows in several requests")
+	errHuge = errors.New("the request would take more memory than a request may have: send its " +
+		"rows in several requests")
 )
 
 // budget counts the bytes that all requests hold beyond their pockets.
@@ -63,7 +65,8 @@ type budget struct {
 }
 
 func newBudget(size int64) *budget {
-	return &budget{size: size, patience: patience, by: map[client]int64{}, freed: make(chan struct{})}
+	return &budget{size: size, patience: patience, by: map[client]int64{},
+		freed: make(chan struct{})}
 }
 
 // hold is the part of the budget that one request holds.

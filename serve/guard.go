@@ -67,11 +67,15 @@ func guarded(next http.Handler, token, localOnly bool) http.Handler {
 				fmt.Errorf("the request has %d headers: send at most %d", headers, mostHeaders))
 		case localOnly && !local(host):
 			fail(w, http.StatusMisdirectedRequest,
-				fmt.Errorf("this server serves only its own machine, and the request is for %q: use localhost or 127.0.0.1, or "+
-					"start the server with --token-file, or with --open if a proxy passes on other names", r.Host))
+				fmt.Errorf("this server serves only its own machine, and the request is for %q: "+
+					"use localhost or 127.0.0.1, or "+
+					"start the server with --token-file, or with --open if a proxy passes on "+
+					"other names", r.Host))
 		case !token && origins.Check(r) != nil:
-			fail(w, http.StatusForbidden, errors.New("a page of another site sent this request: use the server's own page, or a "+
-				"program; a proxy has to pass on the Host of its request"))
+			fail(w, http.StatusForbidden,
+				errors.New("a page of another site sent this request: use the server's own "+
+					"page, or a "+
+					"program; a proxy has to pass on the Host of its request"))
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -88,7 +92,8 @@ func protected(token string, next http.HandlerFunc) http.HandlerFunc {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		// RFC 9110, section 11.4: the scheme in any case, then at least one space
 		given = strings.Trim(given, " ")
-		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
+		if !strings.EqualFold(scheme, "Bearer") ||
+			subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			fail(w, 401, errors.New("send the token: Authorization: Bearer TOKEN"))
 			return

@@ -55,7 +55,9 @@ func (a Answer) csv(w io.Writer) {
 	}
 	write := files.Write
 	if a.Sets != nil {
-		write = files.Beside((*dataset.Kept)(nil).Labelled(func(row int) string { return a.Predictions[row].Label }, a.Sets))
+		write = files.Beside((*dataset.Kept)(nil).Labelled(func(row int) string {
+			return a.Predictions[row].Label
+		}, a.Sets))
 	}
 	// predictions are finite
 	write(w, names, len(a.Predictions), func(i int, values []float64) error {
@@ -134,7 +136,8 @@ func (a KindAnswer) csv(w io.Writer) {
 func levelOf(query url.Values) (level float64, err error) {
 	if text := query.Get("sets"); query.Has("sets") {
 		if level, err = strconv.ParseFloat(text, 64); err != nil || level == 0 {
-			err = bad(400, "sets %q: want a share of rows between 0 and 1, such as 0.9", clip([]byte(text)))
+			err = bad(400, "sets %q: want a share of rows between 0 and 1, such as 0.9",
+				clip([]byte(text)))
 		}
 	}
 	return level, err
@@ -164,21 +167,24 @@ var jointParameters = []string{"samples", "seed", "covariance"}
 
 func wishOf(query url.Values) (w wish, err error) {
 	if text := query.Get("samples"); query.Has("samples") {
-		if w.samples, err = strconv.Atoi(text); err != nil || w.samples < 0 || w.samples > jointDraws {
-			return w, bad(400, "samples %q: want a number of draws up to %d", clip([]byte(text)), jointDraws)
+		if w.samples, err = strconv.Atoi(text); err != nil || w.samples < 0 ||
+			w.samples > jointDraws {
+			return w, bad(400, "samples %q: want a number of draws up to %d",
+				clip([]byte(text)), jointDraws)
 		}
 	}
 	if text := query.Get("seed"); query.Has("seed") {
 		if w.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return w, bad(400, "seed %q: want an integer from 0 to 18446744073709551615", clip([]byte(text)))
+			return w, bad(400, "seed %q: want an integer from 0 to 18446744073709551615",
+				clip([]byte(text)))
 		}
 	}
 	if w.covariance, err = truth(query, "covariance"); err != nil {
 		return w, err
 	}
 	if w.samples == 0 && !w.covariance {
-		return w, bad(400, "the request asks for neither draws nor covariances: add samples=NUMBER, covariance=true, or "+
-			"both, or use /v1/predict")
+		return w, bad(400, "the request asks for neither draws nor covariances: add "+
+			"samples=NUMBER, covariance=true, or both, or use /v1/predict")
 	}
 	return w, nil
 }
@@ -208,8 +214,9 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	bytes := w.bytes(m, t.Rows)
 	if err := held.resize(ctx, kept(t)+bytes); err != nil {
 		if errors.Is(err, errHuge) {
-			return bad(413, "draws or covariances at %d rows, from a model of %d rows, would take %d MiB, more than a request "+
-				"may have: send fewer rows", t.Rows, m.Posterior.Standing(), bytes>>20)
+			return bad(413, "draws or covariances at %d rows, from a model of %d rows, would "+
+				"take %d MiB, more than a request may have: send fewer rows", t.Rows,
+				m.Posterior.Standing(), bytes>>20)
 		}
 		return err
 	}
@@ -240,8 +247,8 @@ const bytesOfShare = 100
 
 // further adds to an answer what its query asks for beside predictions.
 // That takes all cores, so requests wait for their turn.
-func further(ctx context.Context, query url.Values, held *hold, one *turns, m *krigo.Model, t *dataset.Table,
-	answer *Answer) error {
+func further(ctx context.Context, query url.Values, held *hold, one *turns, m *krigo.Model,
+	t *dataset.Table, answer *Answer) error {
 	explain, err := truth(query, "explain")
 	observed, wrong := truth(query, "observed")
 	level, unfit := levelOf(query)
@@ -258,7 +265,8 @@ func further(ctx context.Context, query url.Values, held *hold, one *turns, m *k
 	case explain && t.Rows > jointRows:
 		return tooManyRows(jointRows)
 	}
-	if err := held.resize(ctx, kept(t)+bytesOfShare*int64(t.Rows)*int64(len(m.Inputs))); err != nil {
+	if err := held.resize(ctx,
+		kept(t)+bytesOfShare*int64(t.Rows)*int64(len(m.Inputs))); err != nil {
 		return err
 	}
 	if err := one.begin(ctx, held.of); err != nil {

@@ -20,20 +20,25 @@ func newMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_requests_total",
-			Help: "Requests answered, by route and status; 499: the client went away."}, []string{"route", "status"}),
+			Help: "Requests answered, by route and status; 499: the client went away."},
+			[]string{"route", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "krigo_request_seconds",
 			Help:    "Time from a request's header to the end of its answer.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15)}, []string{"route"}),
 		rows: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_predicted_rows_total",
 			Help: "Rows predicted."}, []string{"model"}),
 		batches: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "krigo_batch_rows",
-			Help: "Rows predicted together.", Buckets: prometheus.ExponentialBuckets(1, 2, 10)}, []string{"model"}),
+			Help: "Rows predicted together.", Buckets: prometheus.ExponentialBuckets(1, 2, 10)},
+			[]string{"model"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_model_files_total",
-			Help: "Model files that were loaded, reloaded or removed, or couldn't be read."}, []string{"result"}),
-		models: prometheus.NewGauge(prometheus.GaugeOpts{Name: "krigo_models", Help: "Models that are served."}),
+			Help: "Model files that were loaded, reloaded or removed, or couldn't be read."},
+			[]string{"result"}),
+		models: prometheus.NewGauge(prometheus.GaugeOpts{Name: "krigo_models",
+			Help: "Models that are served."}),
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.rows, m.batches, m.reloads, m.models,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -43,12 +48,14 @@ type outcomes struct{ library *library }
 
 var (
 	outcomeRows   = byModel("krigo_outcomes", "Outcomes in the ledger.")
-	outcomeMisses = byModel("krigo_outcome_misses", "Outcomes that the prediction missed; for graded losses, the sum of losses.")
-	outcomeRisk   = byModel("krigo_outcome_risk_at_least",
+	outcomeMisses = byModel("krigo_outcome_misses", "Outcomes that the prediction missed; for "+
+		"graded losses, the sum of losses.")
+	outcomeRisk = byModel("krigo_outcome_risk_at_least",
 		"Lower limit of the risk, at any time with the certificate's confidence.")
 	certifiedRisk   = byModel("krigo_certified_risk", "The certificate's bound on the risk.")
-	outcomeEvidence = byModel("krigo_outcome_log_e", "Evidence that the risk is above the certificate's bound, ln E.")
-	outcomeAlarm    = byModel("krigo_outcome_alarm", "1 after an alarm, else 0.")
+	outcomeEvidence = byModel("krigo_outcome_log_e", "Evidence that the risk is above the "+
+		"certificate's bound, ln E.")
+	outcomeAlarm = byModel("krigo_outcome_alarm", "1 after an alarm, else 0.")
 )
 
 func byModel(name, help string) *prometheus.Desc {
@@ -56,8 +63,8 @@ func byModel(name, help string) *prometheus.Desc {
 }
 
 func (o outcomes) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{outcomeRows, outcomeMisses, outcomeRisk, certifiedRisk, outcomeEvidence,
-		outcomeAlarm} {
+	for _, d := range []*prometheus.Desc{outcomeRows, outcomeMisses, outcomeRisk, certifiedRisk,
+		outcomeEvidence, outcomeAlarm} {
 		to <- d
 	}
 }

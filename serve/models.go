@@ -43,7 +43,8 @@ type stamp struct{ fs.FileInfo }
 // same says whether a file counts as unchanged. Its time alone doesn't tell:
 // a copy may keep the time of its source, and the clock may have been set back.
 func (s stamp) same(as stamp) bool {
-	return s.FileInfo != nil && os.SameFile(s.FileInfo, as.FileInfo) && s.Size() == as.Size() && s.ModTime().Equal(as.ModTime())
+	return s.FileInfo != nil && os.SameFile(s.FileInfo, as.FileInfo) && s.Size() == as.Size() &&
+		s.ModTime().Equal(as.ModTime())
 }
 
 // library holds the models of a path, which is a model file or a folder of model files.

@@ -36,8 +36,10 @@ const (
 )
 
 var (
-	errBusy     = errors.New("too many rows are waiting, or too many of them are yours: try again in a moment")
-	errInternal = errors.New("the prediction failed, and not because of the request; the server's log says why")
+	errBusy = errors.New("too many rows are waiting, or too many of them are yours: try " +
+		"again in a moment")
+	errInternal = errors.New("the prediction failed, and not because of the request; the " +
+		"server's log says why")
 )
 
 // queue predicts the rows of concurrent requests together.
@@ -90,7 +92,8 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 	if err != nil {
 		return nil, err
 	}
-	j := &job{ctx: ctx, of: of, table: t, data: d, out: make([]model.Prediction, d.Rows), answer: make(chan struct{})}
+	j := &job{ctx: ctx, of: of, table: t, data: d, out: make([]model.Prediction, d.Rows),
+		answer: make(chan struct{})}
 	q.mu.Lock()
 	j.class = &q.long
 	if d.Rows <= shortRows {
@@ -297,8 +300,10 @@ func (p *piece) read(m *krigo.Model, to *[]float64) error {
 			if v-v == 0 {
 				continue
 			}
-			at := &dataset.Error{File: p.table.Source, Row: number + 1, Column: j + 1, Name: p.data.Inputs[j],
-				Err: fmt.Errorf("%v is so far from the rows that the model was made from that it overflows when it is scaled: "+
+			at := &dataset.Error{File: p.table.Source, Row: number + 1, Column: j + 1,
+				Name: p.data.Inputs[j],
+				Err: fmt.Errorf("%v is so far from the rows that the model was made from that it "+
+					"overflows when it is scaled: "+
 					"mend or remove the row", row[j])}
 			if p.table.Lines != nil {
 				at.Line = p.table.Lines[number]

@@ -67,8 +67,12 @@ func inputsOf(m *krigo.Model) []Input {
 		}
 	}
 	for _, d := range m.Reading.Dates {
-		inputs = slices.DeleteFunc(inputs, func(i Input) bool { return slices.Contains(d.Derived(), i.Name) })
-		if at := slices.IndexFunc(inputs, func(i Input) bool { return i.Name == d.Column }); at >= 0 {
+		inputs = slices.DeleteFunc(inputs, func(i Input) bool {
+			return slices.Contains(d.Derived(), i.Name)
+		})
+		if at := slices.IndexFunc(inputs, func(i Input) bool {
+			return i.Name == d.Column
+		}); at >= 0 {
 			inputs[at].Date = d.Form
 		}
 	}
@@ -93,14 +97,16 @@ func scaledInputs(m *krigo.Model) []Input {
 	}
 	if m.Encoding == nil {
 		for j, name := range m.Inputs {
-			inputs = append(inputs, ranged(Input{Name: name, Mean: m.Scaling.InputMean[j], Scale: m.Scaling.InputScale[j]}, j))
+			inputs = append(inputs,
+				ranged(Input{Name: name, Mean: m.Scaling.InputMean[j],
+					Scale: m.Scaling.InputScale[j]}, j))
 		}
 		return inputs
 	}
 	at := 0
 	for _, c := range m.Encoding.Columns {
-		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Categories: c.Names(),
-			Missing: m.Encoding.Missing == dataset.FillMean}
+		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at],
+			Categories: c.Names(), Missing: m.Encoding.Missing == dataset.FillMean}
 		inputs = append(inputs, ranged(of, at))
 		at += max(1, len(of.Categories))
 	}
@@ -130,7 +136,8 @@ func (i *Input) settle(m *krigo.Model) {
 			v = float64(floats.MaxIdx(own[:n]))
 		}
 		whole := math.Round(v)
-		if counts[whole]++; (len(counts) > mostCodes && i.Categories == nil) || math.Abs(v-whole) > 1e-6*max(1, math.Abs(v)) {
+		if counts[whole]++; (len(counts) > mostCodes && i.Categories == nil) ||
+			math.Abs(v-whole) > 1e-6*max(1, math.Abs(v)) {
 			return
 		}
 		if n := counts[whole]; n > counts[most] || (n == counts[most] && whole < most) {
@@ -200,7 +207,8 @@ const spare = 1000
 
 // measureCSV estimates the memory that parsing a CSV body takes if the request uses the given
 // number of columns. It runs before the parsing.
-func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (bytesMore int64, err error) {
+func measureCSV(body []byte, columns int, of dataset.Reading,
+	maxRows int) (bytesMore int64, err error) {
 	columns += len(of.Dates)
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		return 0, bad(415, "compressed bodies aren't taken")
@@ -215,8 +223,8 @@ func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (byte
 		texts = 2 * cells
 	}
 	texts = min(texts, 2*lines*columns) // texts of other columns aren't kept
-	return (bytesOfCell+bytesOfGrowth)*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)) +
-		4*int64(longest), err
+	return (bytesOfCell+bytesOfGrowth)*int64(cells) + bytesOfText*int64(texts) +
+		bytesOfRow*int64(min(lines, maxRows)) + 4*int64(longest), err
 }
 
 // fields returns the number of cells of a CSV text, the number of cells that may be texts, and the
@@ -283,8 +291,8 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 		}
 		end()
 		if marks[at]++; marks[at] >= most {
-			return 0, 0, 0, bad(400, "record %d has more than %d columns, many more than the model needs: send only those "+
-				"that it needs", record, most)
+			return 0, 0, 0, bad(400, "record %d has more than %d columns, many more than the "+
+				"model needs: send only those that it needs", record, most)
 		}
 	}
 	end()
@@ -320,7 +328,8 @@ func (s *span) UnmarshalJSON(value []byte) error {
 // A ROW is an object with the inputs' names as keys, or an array in the order of the inputs.
 // It stops after maxRows rows. inputs returns the inputs of a model, and gets the number of rows in
 // the body.
-func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error), maxRows int) (*dataset.Table, error) {
+func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error),
+	maxRows int) (*dataset.Table, error) {
 	name, rows, err := envelope(body, maxRows)
 	if err != nil {
 		return nil, err
@@ -329,7 +338,8 @@ func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error)
 	if err != nil {
 		return nil, err
 	}
-	t := &dataset.Table{Source: "the request", Names: namesOf(of), Values: make([]float64, 0, len(rows)*len(of))}
+	t := &dataset.Table{Source: "the request", Names: namesOf(of),
+		Values: make([]float64, 0, len(rows)*len(of))}
 	var work pace
 	for i, raw := range rows {
 		work.rest()
@@ -353,7 +363,8 @@ func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, er
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return bad(400, "the body isn't JSON of the form %s: %w", `{"rows": [{"NAME": NUMBER, …}, …]}`, err)
+		return bad(400, "the body isn't JSON of the form %s: %w",
+			`{"rows": [{"NAME": NUMBER, …}, …]}`, err)
 	}
 	expect := func(want json.Delim) error {
 		token, err := d.Token()
@@ -399,7 +410,8 @@ func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, er
 				return "", nil, syntax(err)
 			}
 		default:
-			return "", nil, bad(400, "the body has a key %q that isn't known: it has \"rows\", and may have \"model\"", key)
+			return "", nil, bad(400, "the body has a key %q that isn't known: it has \"rows\", "+
+				"and may have \"model\"", key)
 		}
 	}
 	if err := expect('}'); err != nil {
@@ -466,7 +478,8 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	keys := count(raw, ':')
 	if keys > most {
-		return nil, fmt.Errorf("it has more than %d values, many more than the model needs: send only those that it needs", most)
+		return nil, fmt.Errorf("it has more than %d values, many more than the model needs: send "+
+			"only those that it needs", most)
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {
@@ -521,9 +534,13 @@ func repeated(object []byte) string {
 
 // parseCSV reads CSV text with a header. It keeps the given columns, and the columns that hold the
 // model's dates.
-func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*dataset.Table, error) {
-	names := append(namesOf(columns), lists.Of(of.Dates, func(d dataset.Dates) string { return d.Column })...)
-	t, err := files.CSV{From: &paced{from: bytes.NewReader(body)}, Source: "the request", As: of.Sent(), Columns: names, Bare: true}.Read()
+func parseCSV(body []byte, columns []Input, of dataset.Reading,
+	maxRows int) (*dataset.Table, error) {
+	names := append(namesOf(columns), lists.Of(of.Dates, func(d dataset.Dates) string {
+		return d.Column
+	})...)
+	t, err := files.CSV{From: &paced{from: bytes.NewReader(body)}, Source: "the request",
+		As: of.Sent(), Columns: names, Bare: true}.Read()
 	if err != nil {
 		return nil, bad(400, "%w", err)
 	}

@@ -58,7 +58,8 @@ type Options struct {
 
 // Defaults returns options that are enough for requests of 10,000 rows of 40 numbers.
 func Defaults() Options {
-	return Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 200_000, Timeout: 30 * time.Second, Reload: time.Second}
+	return Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 200_000, Timeout: 30 * time.Second,
+		Reload: time.Second}
 }
 
 // Server serves one model file, or all models of a folder.
@@ -84,10 +85,12 @@ var assets embed.FS
 // checks names of hosts and encrypts. For another path than / use http.StripPrefix.
 func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	if o.Ledger != "" {
-		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave out Ledger, or use serve.New")}
+		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave " +
+			"out Ledger, or use serve.New")}
 	}
 	if m == nil || m.Posterior == nil {
-		return nil, &krigo.UsageError{Err: errors.New("serve.Handler needs a model: krigo.Load reads one, krigo.Fit makes one")}
+		return nil, &krigo.UsageError{Err: errors.New("serve.Handler needs a model: krigo.Load " +
+			"reads one, krigo.Fit makes one")}
 	}
 	s := newServer(o)
 	one := &served{Model: m, name: "model"}
@@ -109,8 +112,9 @@ func newServer(o Options) *Server {
 	o.Reload = cmp.Or(o.Reload, defaults.Reload)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Memory = cmp.Or(o.Memory, max(64<<20, 64*o.MaxBody))
-	s := &Server{o: o, budget: newBudget(o.Memory), connections: &connections{most: connectionsWithin(openFiles()),
-		all: map[net.Conn]*connection{}, by: map[client]*theirs{}}}
+	s := &Server{o: o, budget: newBudget(o.Memory),
+		connections: &connections{most: connectionsWithin(openFiles()),
+			all: map[net.Conn]*connection{}, by: map[client]*theirs{}}}
 	// the other cores are left for short bodies and answers
 	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2)
 	s.together.free = 1 // one request takes all cores
@@ -133,8 +137,8 @@ func New(path string, o Options) (_ *Server, err error) {
 			}
 		}()
 		if s.ledger.Repaired > 0 {
-			o.Log.Warn("removed an incomplete last line from the ledger; its outcomes had not been acknowledged", "ledger", o.Ledger,
-				"bytes", s.ledger.Repaired)
+			o.Log.Warn("removed an incomplete last line from the ledger; its outcomes had not "+
+				"been acknowledged", "ledger", o.Ledger, "bytes", s.ledger.Repaired)
 		}
 	}
 	s.library = &library{path: path, newer: s.complete, failed: map[string]stamp{}}
@@ -157,8 +161,8 @@ func New(path string, o Options) (_ *Server, err error) {
 
 // errNoLedger says why no model is watched if there is no ledger.
 // errSeveral is the error of what a file of several targets doesn't take.
-var errSeveral = errors.New("the file has models of several targets: krigo extract writes one target's model, " +
-	"which takes this")
+var errSeveral = errors.New("the file has models of several targets: krigo extract writes one " +
+	"target's model, which takes this")
 
 var errNoLedger = errors.New("this server takes no outcomes: start it with --ledger FILE")
 
@@ -171,7 +175,8 @@ func (s *Server) complete(m *served) {
 			s.metrics.batches.WithLabelValues(m.name).Observe(float64(rows))
 		},
 		failed: func(cause any, stack []byte) {
-			s.o.Log.Error("prediction failed", "model", m.name, "cause", cause, "stack", string(stack))
+			s.o.Log.Error("prediction failed", "model", m.name, "cause", cause, "stack",
+				string(stack))
 		},
 	}
 	m.observers.free = 1
@@ -182,7 +187,8 @@ func (s *Server) complete(m *served) {
 		return
 	}
 	if m.watch, m.unwatched = s.ledger.Watch(&m.Model.Model); m.unwatched != nil {
-		s.o.Log.Warn("the server takes no outcomes of this model", "model", m.name, "reason", m.unwatched)
+		s.o.Log.Warn("the server takes no outcomes of this model", "model", m.name, "reason",
+			m.unwatched)
 	}
 }
 
@@ -191,7 +197,8 @@ func (s *Server) report(changes []change) {
 	for _, c := range changes {
 		if c.err != nil {
 			s.metrics.reloads.WithLabelValues("failed").Inc()
-			s.o.Log.Error("a model file couldn't be read; the server keeps the model that it had", "model", c.name, "error", c.err)
+			s.o.Log.Error("a model file couldn't be read; the server keeps the model that it had",
+				"model", c.name, "error", c.err)
 			continue
 		}
 		s.metrics.reloads.WithLabelValues(c.what).Inc()
@@ -294,7 +301,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /v1/models", protected(s.o.Token, s.models))
 	figures := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	mux.HandleFunc("GET /metrics", protected(s.o.Token, figures.ServeHTTP))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 200) })
+	mux.HandleFunc("GET /healthz",
+		func(w http.ResponseWriter, _ *http.Request) { s.health(w, 200) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 503) })
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFileFS(w, r, assets, "openapi.json")
@@ -327,11 +335,13 @@ func unknown(mux *http.ServeMux) http.HandlerFunc {
 			}
 		}
 		if len(takes) == 0 {
-			fail(w, 404, fmt.Errorf("there is nothing at %q: see /openapi.json", clipTo(r.URL.Path, 100)))
+			fail(w, 404, fmt.Errorf("there is nothing at %q: see /openapi.json",
+				clipTo(r.URL.Path, 100)))
 			return
 		}
 		w.Header().Set("Allow", strings.Join(takes, ", "))
-		fail(w, 405, fmt.Errorf("%s takes %s, not %q", r.URL.Path, strings.Join(takes, " and "), clipTo(r.Method, 40)))
+		fail(w, 405, fmt.Errorf("%s takes %s, not %q", r.URL.Path, strings.Join(takes, " and "),
+			clipTo(r.Method, 40)))
 	}
 }
 
@@ -384,10 +394,12 @@ func (s *Server) observed(next http.Handler) http.Handler {
 		rec := &recorder{ResponseWriter: w}
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; "+
+			"frame-ancestors 'none'")
 		defer func() {
 			if cause := recover(); cause != nil {
-				s.o.Log.Error("request failed", "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+				s.o.Log.Error("request failed", "path", r.URL.Path, "cause", cause, "stack",
+					string(debug.Stack()))
 				if rec.status == 0 {
 					fail(rec, 500, errInternal)
 				}
@@ -404,8 +416,8 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			if status >= 500 {
 				level = slog.LevelWarn
 			}
-			s.o.Log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", status, "took", took,
-				"from", r.RemoteAddr)
+			s.o.Log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path,
+				"status", status, "took", took, "from", r.RemoteAddr)
 		}()
 		next.ServeHTTP(rec, r)
 	})
@@ -418,7 +430,8 @@ func (s *Server) find(name string) (*served, error) {
 	case m != nil:
 		return m, nil
 	case len(names) == 0:
-		return nil, bad(503, "the server has no model at the moment: its folder holds no model files")
+		return nil, bad(503, "the server has no model at the moment: its folder holds no "+
+			"model files")
 	case name == "":
 		return nil, bad(400, "there are several models: name one of %s", strings.Join(names, ", "))
 	}
@@ -494,8 +507,8 @@ func describe(m *served) Description {
 	trained := m.Trained()
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Classes: m.Classes,
 		Kernel:      trained.Kernel.Spec(trained.Theta),
-		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
-		Test: m.Test, Inducing: trained.Inducing()}
+		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
+		Population: m.Population(), Test: m.Test, Inducing: trained.Inducing()}
 	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Sent()
 	for i := range d.Inputs {
 		d.Inputs[i].settle(m.Model)
@@ -528,7 +541,8 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
 	query := r.URL.Query()
-	take := form{columns: inputsOf, rows: s.o.MaxRows, query: []string{"explain", "observed", "sets"}}
+	take := form{columns: inputsOf, rows: s.o.MaxRows,
+		query: []string{"explain", "observed", "sets"}}
 	if query.Get("observed") == "true" {
 		take.columns = observedColumns
 	}
@@ -591,7 +605,9 @@ func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *ser
 		return answers[0], nil
 	}
 	level, _ := levelOf(r.URL.Query()) // answerOf has refused a wrong one
-	l, err := m.together.JoinLabels(lists.Of(answers, func(a Answer) []model.Prediction { return a.Predictions }), level)
+	l, err := m.together.JoinLabels(lists.Of(answers, func(a Answer) []model.Prediction {
+		return a.Predictions
+	}), level)
 	return KindAnswer{m.name, l}, err
 }
 
@@ -713,7 +729,8 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	var unwritten *watch.WriteError
 	if errors.As(err, &unwritten) {
 		s.o.Log.Error("outcomes not taken", "model", m.name, "rows", table.Rows, "error", err)
-		fail(w, 500, errors.New("the outcomes couldn't be written, and aren't counted; the reason is in the server's log"))
+		fail(w, 500, errors.New("the outcomes couldn't be written, and aren't counted; the "+
+			"reason is in the server's log"))
 		return
 	}
 	if err != nil {
@@ -733,8 +750,8 @@ const mostKey = 255
 
 // observe adds rows to the ledger. Clients take turns.
 // added is false if the ledger already had the rows under key.
-func (m *served) observe(ctx context.Context, of client, key string, t *dataset.Table) (s watch.State, added bool,
-	err error) {
+func (m *served) observe(ctx context.Context, of client, key string,
+	t *dataset.Table) (s watch.State, added bool, err error) {
 	d, err := m.Labelled(t)
 	if err == nil {
 		err = m.observers.begin(ctx, of)
@@ -754,9 +771,11 @@ func parameters(r *http.Request, known ...string) (url.Values, error) {
 	for key, values := range query {
 		switch {
 		case !slices.Contains(known, key):
-			return nil, bad(400, "the query parameter %q isn't known: known are %s", clip([]byte(key)), strings.Join(known, ", "))
+			return nil, bad(400, "the query parameter %q isn't known: known are %s",
+				clip([]byte(key)), strings.Join(known, ", "))
 		case len(values) > 1:
-			return nil, bad(400, "the query parameter %q comes %d times: send it once", clip([]byte(key)), len(values))
+			return nil, bad(400, "the query parameter %q comes %d times: send it once",
+				clip([]byte(key)), len(values))
 		}
 	}
 	return query, nil
@@ -770,11 +789,12 @@ type form struct {
 }
 
 // read returns the model that a request names, and the request's rows.
-func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold, of form) (*served,
-	*dataset.Table, error) {
+func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold,
+	of form) (*served, *dataset.Table, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || (kind != "application/json" && kind != "text/csv") {
-		return nil, nil, bad(415, "Content-Type %q: send application/json or text/csv", r.Header.Get("Content-Type"))
+		return nil, nil, bad(415, "Content-Type %q: send application/json or text/csv",
+			r.Header.Get("Content-Type"))
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, nil, bad(415, "Content-Encoding %q: compressed bodies aren't taken", e)
@@ -857,10 +877,11 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &known):
 		fail(w, known.status, err)
 	case errors.As(err, &large):
-		fail(w, 413, fmt.Errorf("the body is larger than %s bytes", strconv.FormatInt(large.Limit, 10)))
+		fail(w, 413, fmt.Errorf("the body is larger than %s bytes",
+			strconv.FormatInt(large.Limit, 10)))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		fail(w, 408, fmt.Errorf("the body took longer than %v, or a long body came more slowly than %d kB every %v", s.o.Timeout,
-			stepBytes>>10, min(stall, s.o.Timeout)))
+		fail(w, 408, fmt.Errorf("the body took longer than %v, or a long body came more slowly "+
+			"than %d kB every %v", s.o.Timeout, stepBytes>>10, min(stall, s.o.Timeout)))
 	case errors.Is(err, errHuge):
 		fail(w, 413, err)
 	case errors.Is(err, errBusy), errors.Is(err, errFull):

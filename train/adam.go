@@ -106,13 +106,15 @@ type AdamState struct {
 // StartAdam returns the state of a run that begins at x. It copies x.
 func StartAdam(x []float64) *AdamState {
 	n := len(x)
-	return &AdamState{X: slices.Clone(x), Previous: slices.Clone(x), M: make([]float64, n), V: make([]float64, n)}
+	return &AdamState{X: slices.Clone(x), Previous: slices.Clone(x), M: make([]float64, n),
+		V: make([]float64, n)}
 }
 
 // Clone returns a copy that shares nothing with s.
 func (s *AdamState) Clone() *AdamState {
 	c := *s
-	c.X, c.Previous, c.M, c.V = slices.Clone(s.X), slices.Clone(s.Previous), slices.Clone(s.M), slices.Clone(s.V)
+	c.X, c.Previous, c.M, c.V = slices.Clone(s.X), slices.Clone(s.Previous), slices.Clone(
+		s.M), slices.Clone(s.V)
 	return &c
 }
 
@@ -124,7 +126,8 @@ const (
 
 func (s *AdamState) check(n int) error {
 	if len(s.X) != n {
-		return fmt.Errorf("train: the start has %d parameters, but the objective has %d", len(s.X), n)
+		return fmt.Errorf("train: the start has %d parameters, but the objective has %d",
+			len(s.X), n)
 	}
 	if i := notFinite(s.X); i >= 0 {
 		return startless(i)
@@ -134,7 +137,8 @@ func (s *AdamState) check(n int) error {
 			return errDamaged
 		}
 	}
-	if slices.ContainsFunc(s.V, func(v float64) bool { return v < 0 }) || !finite(s.Sum) || !finite(s.Mean) {
+	if slices.ContainsFunc(s.V, func(v float64) bool { return v < 0 }) || !finite(s.Sum) ||
+		!finite(s.Mean) {
 		return errDamaged
 	}
 	return counts(s.Steps, s.Count, s.Rejected, s.Failures)
@@ -145,7 +149,8 @@ func (a Adam) withDefaults(rows int) (Adam, error) {
 	// for log-parameters of order one, one step changes them by about 1 %
 	a.LearningRate = cmp.Or(a.LearningRate, 0.01)
 	a.FinalRate, a.MaxFailures = cmp.Or(a.FinalRate, a.LearningRate/100), cmp.Or(a.MaxFailures, 20)
-	a.Beta1, a.Beta2, a.Epsilon = cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Epsilon, 1e-8)
+	a.Beta1, a.Beta2, a.Epsilon = cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Epsilon,
+		1e-8)
 	if a.Batch == 0 || a.Batch > rows {
 		a.Batch = rows
 	}
@@ -157,7 +162,8 @@ func (a Adam) withDefaults(rows int) (Adam, error) {
 	}
 	bad(a.Steps <= 0, "Steps", a.Steps, "a positive number")
 	bad(a.Batch <= 0, "Batch", a.Batch, "a positive number of rows, or 0 for all")
-	bad(!(a.LearningRate > 0) || !finite(a.LearningRate), "LearningRate", a.LearningRate, "a positive number")
+	bad(!(a.LearningRate > 0) || !finite(a.LearningRate), "LearningRate", a.LearningRate,
+		"a positive number")
 	bad(!(a.FinalRate > 0 && a.FinalRate <= a.LearningRate), "FinalRate", a.FinalRate,
 		"a positive number up to LearningRate")
 	bad(!(a.Beta1 > 0 && a.Beta1 < 1), "Beta1", a.Beta1, "0 < β₁ < 1")
@@ -276,21 +282,24 @@ func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
 	var known bool
 	if a.NaturalStep > 0 {
 		if r.natural, known = f.(Natural); !known {
-			return nil, errors.New("train: the objective has no natural-gradient steps: set Adam.NaturalStep to 0")
+			return nil, errors.New("train: the objective has no natural-gradient steps: set " +
+				"Adam.NaturalStep to 0")
 		}
 	}
 	r.annealed, _ = f.(Annealed)
 	if a.Nearest {
 		if r.neighbours, known = f.(Neighbours); !known {
-			return nil, errors.New("train: the objective's rows have no neighbours: set Adam.Nearest to false")
+			return nil, errors.New("train: the objective's rows have no neighbours: set " +
+				"Adam.Nearest to false")
 		}
 	}
 	s := from.Clone()
 	s.Stopped = ""
 	for i, x := range s.X {
 		if s.X[i] = min(max(x, r.lower[i]), r.upper[i]); s.X[i] != x && s.Steps > 0 {
-			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]: "+
-				"start a new run from its x", i, x, r.lower[i], r.upper[i])
+			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, "+
+				"outside its bounds [%v, %v]: start a new run from its x", i, x,
+				r.lower[i], r.upper[i])
 		}
 	}
 	if s.Steps == 0 && s.Failures == 0 {
@@ -346,7 +355,8 @@ func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
 		return value, fmt.Errorf("derivative %d is %v", i, r.g[i])
 	}
 	if i := notFinite(r.trial); i >= 0 {
-		return value, fmt.Errorf("the natural-gradient step moves parameter %d to %v", i, r.trial[i])
+		return value, fmt.Errorf("the natural-gradient step moves parameter %d to %v",
+			i, r.trial[i])
 	}
 	return value, nil
 }

@@ -51,7 +51,8 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 	var err error
 	limit := func(name string, v *int, unset int) {
 		if *v < 0 {
-			err = errors.Join(err, fmt.Errorf("train: LBFGS.%s is %d; it must be positive, or 0 for %d", name, *v, unset))
+			err = errors.Join(err, fmt.Errorf("train: LBFGS.%s is %d; it must be positive, or 0 "+
+				"for %d", name, *v, unset))
 		}
 		*v = cmp.Or(*v, unset)
 	}
@@ -104,7 +105,8 @@ func (o LBFGS) stopped(s *State) string {
 // An error from step, or the end of ctx, ends the run. Minimize checks ctx before every evaluation.
 // It returns the error with the Result so far. Other errors come without a Result:
 // invalid bounds, settings or state, and a start outside the objective's domain.
-func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result, error) {
+func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State,
+	step func(*State) error) (*Result, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -183,8 +185,8 @@ func (r *run) begin() error {
 	fresh := len(r.Gradient) == 0
 	for i, x := range r.X {
 		if r.X[i] = min(max(x, r.lower[i]), r.upper[i]); r.X[i] != x && !fresh {
-			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]: "+
-				"start a new run from its x", i, x, r.lower[i], r.upper[i])
+			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside "+
+				"its bounds [%v, %v]: start a new run from its x", i, x, r.lower[i], r.upper[i])
 		}
 	}
 	if fresh {
@@ -582,8 +584,9 @@ func (r *run) accept(value, t float64) {
 }
 
 func (r *run) result() *Result {
-	return &Result{X: r.X, Value: r.Value, Gradient: r.Gradient, Iterations: r.Iterations, Evaluations: r.Evaluations,
-		Rejected: r.Rejected, Rejection: r.Rejection, Stopped: r.Stopped, AtBound: Bounds{r.lower, r.upper}.Ends(r.X)}
+	return &Result{X: r.X, Value: r.Value, Gradient: r.Gradient, Iterations: r.Iterations,
+		Evaluations: r.Evaluations, Rejected: r.Rejected, Rejection: r.Rejection,
+		Stopped: r.Stopped, AtBound: Bounds{r.lower, r.upper}.Ends(r.X)}
 }
 
 // add adds c·v to h.

@@ -53,24 +53,28 @@ func StartMMA(x []float64) *MMAState { return &MMAState{X: slices.Clone(x)} }
 // Clone returns a copy that shares nothing with s.
 func (s *MMAState) Clone() *MMAState {
 	c := *s
-	c.X, c.Gradient, c.Step, c.Sigma = slices.Clone(s.X), slices.Clone(s.Gradient), slices.Clone(s.Step),
-		slices.Clone(s.Sigma)
+	c.X, c.Gradient, c.Step, c.Sigma = slices.Clone(s.X), slices.Clone(s.Gradient), slices.Clone(
+		s.Step), slices.Clone(s.Sigma)
 	return &c
 }
 
 func (s *MMAState) check(n int) error {
 	if len(s.X) != n {
-		return fmt.Errorf("train: the start has %d parameters, but the objective has %d", len(s.X), n)
+		return fmt.Errorf("train: the start has %d parameters, but the objective has %d",
+			len(s.X), n)
 	}
 	if i := notFinite(s.X); i >= 0 {
 		return startless(i)
 	}
 	for _, v := range [][]float64{s.Gradient, s.Step, s.Sigma} {
-		if (len(s.Gradient) > 0 && len(v) != n) || notFinite(v) >= 0 || !finite(s.Value) || !finite(s.Rho) {
+		if (len(s.Gradient) > 0 && len(v) != n) || notFinite(v) >= 0 || !finite(s.Value) ||
+			!finite(s.Rho) {
 			return errDamaged
 		}
 	}
-	if len(s.Gradient) > 0 && (!(s.Rho > 0) || slices.ContainsFunc(s.Sigma, func(v float64) bool { return v < 0 })) {
+	if len(s.Gradient) > 0 && (!(s.Rho > 0) || slices.ContainsFunc(s.Sigma, func(v float64) bool {
+		return v < 0
+	})) {
 		return errDamaged
 	}
 	return counts(s.Iterations, s.Evaluations, s.Rejected)
@@ -97,7 +101,8 @@ const (
 // Minimize runs from a state. A fresh state comes from StartMMA, and Minimize moves its X into the
 // box. Any other state is one that an earlier run with the same objective, bounds and settings
 // handed to step. Otherwise Minimize works as LBFGS.Minimize does.
-func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step func(*MMAState) error) (*Result, error) {
+func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState,
+	step func(*MMAState) error) (*Result, error) {
 	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations,
 		GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
 	if err != nil {
@@ -123,8 +128,8 @@ func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step fun
 		}
 	}
 	stopped := func() string {
-		return limits.stopped(&State{ProjectedGradient: s.projected(lower, upper), Iterations: s.Iterations,
-			Evaluations: s.Evaluations, Decrease: s.Decrease})
+		return limits.stopped(&State{ProjectedGradient: s.projected(lower, upper),
+			Iterations: s.Iterations, Evaluations: s.Evaluations, Decrease: s.Decrease})
 	}
 	for s.Stopped = stopped(); s.Stopped == ""; {
 		accepted, err := s.improve(ctx, f, lower, upper, trial, g)
@@ -184,7 +189,8 @@ func evaluateFinite(f Objective, x, g []float64) (float64, error) {
 // improve moves to the minimiser of the approximation.
 // It raises ρ until the objective there is no higher than the approximation, and returns false if
 // no ρ achieves that. Its error is the context's.
-func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial, g []float64) (bool, error) {
+func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial,
+	g []float64) (bool, error) {
 	for range maxRefusals {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -222,9 +228,9 @@ func (s *MMAState) projected(lower, upper []float64) (largest float64) {
 }
 
 func (s *MMAState) result(lower, upper []float64) *Result {
-	return &Result{X: slices.Clone(s.X), Value: s.Value, Gradient: slices.Clone(s.Gradient), Iterations: s.Iterations,
-		Evaluations: s.Evaluations, Rejected: s.Rejected, Rejection: s.Rejection, Stopped: s.Stopped,
-		AtBound: Bounds{lower, upper}.Ends(s.X)}
+	return &Result{X: slices.Clone(s.X), Value: s.Value, Gradient: slices.Clone(s.Gradient),
+		Iterations: s.Iterations, Evaluations: s.Evaluations, Rejected: s.Rejected,
+		Rejection: s.Rejection, Stopped: s.Stopped, AtBound: Bounds{lower, upper}.Ends(s.X)}
 }
 
 // approximate writes the minimiser of the approximation to x.

@@ -88,8 +88,10 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 			return slices.Repeat([]float64{free}, n)
 		}
 		if len(given) != n {
-			err = errors.Join(err, fmt.Errorf("train: %s bounds have %d entries, but the objective has %d parameters", name,
-				len(given), n))
+			err = errors.Join(err,
+				fmt.Errorf("train: %s bounds have %d entries, but the objective has %d parameters",
+					name,
+					len(given), n))
 		}
 		return slices.Clone(given)
 	}
@@ -101,8 +103,8 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 	for i := range n {
 		// The negation also catches NaN. An infinite bound on the wrong side leaves no point.
 		if !(lower[i] <= upper[i]) || math.IsInf(lower[i], 1) || math.IsInf(upper[i], -1) {
-			err = errors.Join(err, fmt.Errorf("train: parameter %d has bounds [%v, %v], and no number lies between them", i,
-				lower[i], upper[i]))
+			err = errors.Join(err, fmt.Errorf("train: parameter %d has bounds [%v, %v], and no "+
+				"number lies between them", i, lower[i], upper[i]))
 		}
 	}
 	return lower, upper, err
@@ -164,7 +166,8 @@ func (s *State) Clone() *State {
 // s may come from a damaged file.
 func (s *State) check(n int) error {
 	if len(s.X) != n {
-		return fmt.Errorf("train: the start has %d parameters, but the objective has %d", len(s.X), n)
+		return fmt.Errorf("train: the start has %d parameters, but the objective has %d",
+			len(s.X), n)
 	}
 	if i := notFinite(s.X); i >= 0 {
 		return startless(i)
@@ -182,13 +185,14 @@ func (s *State) check(n int) error {
 	return counts(s.Iterations, s.Evaluations, s.Rejected)
 }
 
-var errDamaged = errors.New("train: the state to resume from is damaged (its lengths differ, or a number isn't " +
-	"finite or positive): start a new run from its x")
+var errDamaged = errors.New("train: the state to resume from is damaged (its lengths differ, or " +
+	"a number isn't finite or positive): start a new run from its x")
 
 // counts returns an error if a count is negative. With such a count a run would exceed its limits.
 func counts(all ...int) error {
 	if least := slices.Min(all); least < 0 {
-		return fmt.Errorf("train: the state to resume from is damaged (it counts %d): start a new run from its x", least)
+		return fmt.Errorf("train: the state to resume from is damaged (it counts %d): start a "+
+			"new run from its x", least)
 	}
 	return nil
 }
@@ -227,6 +231,6 @@ func notFinite(v []float64) int {
 
 // startless returns the error for a start whose given parameter isn't finite.
 func startless(parameter int) error {
-	return fmt.Errorf("train: parameter %d has no finite number to start from, because the data's numbers are too large "+
-		"or too far apart: scale the data, or give a start", parameter)
+	return fmt.Errorf("train: parameter %d has no finite number to start from, because the "+
+		"data's numbers are too large or too far apart: scale the data, or give a start", parameter)
 }

@@ -31,8 +31,8 @@ func (c Claim) Alarms() (n int) {
 
 // ClaimOf returns what the certificate of a watchable model claims.
 func ClaimOf(m *model.Model) Claim {
-	c := Claim{Name: m.Checksum(), Bound: m.Certificate.MeanBound, Delta: m.Certificate.Delta, Miss: "missed",
-		Apart: true, Outcomes: m.Outcomes}
+	c := Claim{Name: m.Checksum(), Bound: m.Certificate.MeanBound, Delta: m.Certificate.Delta,
+		Miss: "missed", Apart: true, Outcomes: m.Outcomes}
 	switch {
 	case m.Classes != nil:
 		c.Miss = "got a wrong label"

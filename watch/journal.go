@@ -66,8 +66,8 @@ func (e *WriteError) Unwrap() error { return e.Err }
 type KeyError struct{ Key string }
 
 func (e *KeyError) Error() string {
-	return fmt.Sprintf("the ledger holds other rows, or these rows in another order, under the key %q: give them another key",
-		e.Key)
+	return fmt.Sprintf("the ledger holds other rows, or these rows in another order, under the "+
+		"key %q: give them another key", e.Key)
 }
 
 // format is the version of the lines, and of the way in which evidence follows from the lines.
@@ -124,7 +124,8 @@ func read(path string) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the ledger %s: %w", path, err)
 	}
-	return &journal{path: path, size: info.Size(), broken: errors.New("it was opened for reading only")}, nil
+	return &journal{path: path, size: info.Size(),
+		broken: errors.New("it was opened for reading only")}, nil
 }
 
 // Close closes the file.
@@ -165,10 +166,10 @@ func wholeLines(path string, f io.ReaderAt, size int64, fresh bool) (end int64, 
 	}
 	archive := lastArchive(path)
 	if string(start) == carriedStart || (end == 0 && archive != "" && !fresh) {
-		return 0, fmt.Errorf("it lacks what the last rotation carried over: the file was cut: restore it from a copy. "+
-			"Without a copy, put the archive that the rotation made (%s) in its place, and give the outcomes since then again. "+
-			"To begin a new ledger, remove this file",
-			cmp.Or(archive, path+".N"))
+		return 0, fmt.Errorf("it lacks what the last rotation carried over: the file was cut: "+
+			"restore it from a copy. Without a copy, put the archive that the rotation made (%s) "+
+			"in its place, and give the outcomes since then again. To begin a new ledger, remove "+
+			"this file", cmp.Or(archive, path+".N"))
 	}
 	return end, nil
 }
@@ -262,8 +263,8 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF && lost > 0 {
-			return fmt.Errorf("%d lines that the last rotation carried over are missing: the file was cut: restore it from a "+
-				"copy", lost)
+			return fmt.Errorf("%d lines that the last rotation carried over are missing: the "+
+				"file was cut: restore it from a copy", lost)
 		}
 		if err == io.EOF { // a line that is still being written doesn't count
 			return nil
@@ -274,17 +275,20 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 		var e entry
 		switch err := json.Unmarshal(line, &e); {
 		case err != nil:
-			return fmt.Errorf("line %d isn't a ledger's line (%w): the file was altered, or is no ledger; name another file "+
-				"with --ledger", number, err)
-		case e.Format != format && !(e.Format == carriedFormat && e.Carried != nil && len(e.Losses) == 0):
-			return fmt.Errorf("line %d has format %d, but this krigo knows format %d: use a newer krigo", number, e.Format, format)
+			return fmt.Errorf("line %d isn't a ledger's line (%w): the file was altered, or is "+
+				"no ledger; name another file with --ledger", number, err)
+		case e.Format != format && !(e.Format == carriedFormat && e.Carried != nil &&
+			len(e.Losses) == 0):
+			return fmt.Errorf("line %d has format %d, but this krigo knows format %d: use a "+
+				"newer krigo", number, e.Format, format)
 		case len(e.Hashes) != len(e.Losses) || e.Model == "":
-			return fmt.Errorf("line %d doesn't have a hash for each of its %d rows, or names no model: the file was altered",
-				number, len(e.Losses))
+			return fmt.Errorf("line %d doesn't have a hash for each of its %d rows, or names no "+
+				"model: the file was altered", number, len(e.Losses))
 		}
 		for _, loss := range e.Losses {
 			if !(0 <= loss && loss <= 1) {
-				return fmt.Errorf("line %d: a loss of %v isn't between 0 and 1: the file was altered", number, loss)
+				return fmt.Errorf("line %d: a loss of %v isn't between 0 and 1: the file was "+
+					"altered", number, loss)
 			}
 		}
 		if e.Lines > 0 && number == 1 {
@@ -307,10 +311,11 @@ func (j *journal) stands(size int64) error {
 	case err != nil:
 		return fmt.Errorf("it isn't where it was: put it back, or start again (%w)", err)
 	case !os.SameFile(now, j.is):
-		return errors.New("another file is in its place: put the ledger back, or start again; to begin a new ledger, use " +
-			"krigo watch --rotate")
+		return errors.New("another file is in its place: put the ledger back, or start again; to " +
+			"begin a new ledger, use krigo watch --rotate")
 	case now.Size() != size:
-		return fmt.Errorf("it has %d bytes, but it had %d: something else writes or cuts it; start again", now.Size(), size)
+		return fmt.Errorf("it has %d bytes, but it had %d: something else writes or cuts it; "+
+			"start again", now.Size(), size)
 	}
 	return nil
 }

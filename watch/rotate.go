@@ -57,7 +57,8 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if runtime.GOOS == "windows" {
-		return "", errors.New("a ledger can't be rotated on Windows, where an open file can't be replaced")
+		return "", errors.New("a ledger can't be rotated on Windows, where an open file can't be " +
+			"replaced")
 	}
 	if err := cmp.Or(j.broken, j.stands(j.size)); err != nil {
 		return "", &WriteError{j.path, err}
@@ -96,7 +97,8 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	})
 	next, err := disk.Replace(j.path, func(to io.Writer) error {
 		for _, checksum := range carry {
-			e := entry{Format: carriedFormat, Model: checksum, At: time.Now().UTC().Truncate(time.Millisecond),
+			e := entry{Format: carriedFormat, Model: checksum,
+				At:      time.Now().UTC().Truncate(time.Millisecond),
 				Carried: states[checksum].carried(), Lines: len(carry) + kept}
 			if err := json.NewEncoder(to).Encode(e); err != nil {
 				return err
@@ -181,13 +183,14 @@ func ask(ctx context.Context, path string) (archive string, err error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return "", errors.Join(fmt.Errorf("the process that writes %s doesn't rotate it: %w", path, ctx.Err()),
-				os.Remove(asking(path)))
+			return "", errors.Join(fmt.Errorf("the process that writes %s doesn't rotate it: %w",
+				path, ctx.Err()), os.Remove(asking(path)))
 		case <-time.After(looks / 5):
 		}
 		if _, err := os.Lstat(asking(path)); errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Stat(archive); err != nil {
-				return "", fmt.Errorf("the process that writes %s %w; it says why in its log", path, errUnrotated)
+				return "", fmt.Errorf("the process that writes %s %w; it says why in its log", path,
+					errUnrotated)
 			}
 			return archive, nil
 		}

@@ -73,25 +73,27 @@ func (s State) Sentence(m *model.Model) string { return ClaimOf(m).Sentence(s) }
 // Sentence says in words what the outcomes of a state say about the claim, as State.Sentence does.
 func (c Claim) Sentence(s State) string {
 	if s.Rows == 0 {
-		return fmt.Sprintf("No outcome yet. The certificate promises a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
+		return fmt.Sprintf("No outcome yet. The certificate promises a risk of at most %.4f.",
+			cautious.RoundUp(s.Bound, 4))
 	}
 	missed := spelling.Either(c.Miss == "",
 		fmt.Sprintf("a mean loss of %.4f", s.Risk),
 		fmt.Sprintf("%.0f %s (%.2f %%)", s.Misses, c.Miss, 100*s.Risk))
 	rows := spelling.Either(s.Rows == 1, "outcome", "outcomes")
-	said := fmt.Sprintf("%d %s, %s; the certificate promises a risk of at most %.4f. If all outcomes come from one source, "+
-		"its risk lies, with %s confidence at every look, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, "+
-		"alarm at %.2f",
-		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4),
-		cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
+	said := fmt.Sprintf("%d %s, %s; the certificate promises a risk of at most %.4f. If all "+
+		"outcomes come from one source, its risk lies, with %s confidence at every look, between "+
+		"%.4f and %.4f. Evidence against the certificate: ln E = %.2f, alarm at %.2f",
+		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta),
+		cautious.RoundDown(s.AtLeast, 4), cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
 	said += spelling.If(s.Highest > s.LogE+0.005, " (highest %.2f)", s.Highest) + "." + s.notes(c)
 	for _, kind := range s.Kinds {
 		if kind.Rows == 0 {
 			continue
 		}
-		said += fmt.Sprintf("\n  of class %s: %d of %d %s (%.2f %%), at most %.2f %% are promised; "+
-			"ln E = %.2f, alarm at %.2f", spelling.Quote(kind.Of), int(kind.Misses), kind.Rows, c.Miss,
-			100*kind.Risk, 100*cautious.RoundUp(kind.Bound, 4), kind.LogE, kind.AlarmAt)
+		said += fmt.Sprintf("\n  of class %s: %d of %d %s (%.2f %%), at most %.2f %% are "+
+			"promised; ln E = %.2f, alarm at %.2f", spelling.Quote(kind.Of), int(kind.Misses),
+			kind.Rows, c.Miss, 100*kind.Risk, 100*cautious.RoundUp(kind.Bound, 4), kind.LogE,
+			kind.AlarmAt)
 	}
 	return said + spelling.If(s.Kinds != nil,
 		"\n  The certificate's δ is shared equally by %d alarms, each with δ = %.4g.",
@@ -140,9 +142,10 @@ func (o Other) Sentence() string {
 // Sentence says what an alarm means.
 func (a *Alarm) Sentence(s State) string {
 	of := spelling.If(s.Of != "", " of class %s", spelling.Quote(s.Of))
-	return fmt.Sprintf("ALARM at row %d%s (%s): the risk is above the certificate's bound of %.4f. If it weren't, "+
-		"there would ever be an alarm with probability at most %g. Either the rows come from another source than the "+
-		"certified rows, or a condition of the certificate isn't met, or the certificate failed by chance, with "+
-		"probability at most %s.", a.Row, of, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta,
+	return fmt.Sprintf("ALARM at row %d%s (%s): the risk is above the certificate's bound of "+
+		"%.4f. If it weren't, there would ever be an alarm with probability at most %g. Either "+
+		"the rows come from another source than the certified rows, or a condition of the "+
+		"certificate isn't met, or the certificate failed by chance, with probability at most %s.",
+		a.Row, of, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta,
 		cautious.Up(s.BoundDelta, 3))
 }

@@ -70,28 +70,35 @@ func Watchable(m *model.Model) error {
 	c := m.Certificate
 	switch {
 	case c == nil:
-		return fmt.Errorf("the model can't be watched: it has no certificate: %s", m.CertificateReason)
+		return fmt.Errorf("the model can't be watched: it has no certificate: %s",
+			m.CertificateReason)
 	case m.Terms.Backtest:
-		return errors.New("the model can't be watched: it has a backtest, which promises nothing, not a certificate")
+		return errors.New("the model can't be watched: it has a backtest, which promises " +
+			"nothing, not a certificate")
 	case !c.Valid:
 		return fmt.Errorf("the model can't be watched: it has no certificate but a %s", c.Label)
 	case c.Group != "":
-		return fmt.Errorf("the model can't be watched: its certificate is about groups by %s, and single rows are only parts of "+
-			"groups; check whole groups with krigo certify --fresh", c.Group)
+		return fmt.Errorf("the model can't be watched: its certificate is about groups by %s, "+
+			"and single rows are only parts of groups; check whole groups with krigo certify "+
+			"--fresh", c.Group)
 	case !(c.MeanBound > 0 && c.MeanBound < 1):
-		return errors.New("the certificate's bound on predictions is 1: no outcome can contradict it")
+		return errors.New("the certificate's bound on predictions is 1: no outcome can " +
+			"contradict it")
 	case m.Checksum() == "":
-		return errors.New("save the model first: a ledger knows a model by the checksum of its file")
+		return errors.New("save the model first: a ledger knows a model by the checksum of " +
+			"its file")
 	}
 	return nil
 }
 
 func newWatch(c Claim, l *Ledger) *Watch {
 	delta := c.Delta / float64(c.Alarms())
-	w := &Watch{claim: c, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.Bound),
-		known: map[uint64]bool{}, keys: map[string][sha256.Size]byte{},
-		counts: State{Of: c.Of, Bound: c.Bound, Delta: delta, BoundDelta: cmp.Or(c.Part, c.Delta), AtMost: 1,
-			AlarmAt: -math.Log(delta)}}
+	w := &Watch{claim: c, ledger: l, turn: make(chan struct{}, 1),
+		evidence: pacbayes.NewEvidence(c.Bound), known: map[uint64]bool{},
+		keys: map[string][sha256.Size]byte{}, counts: State{Of: c.Of, Bound: c.Bound, Delta: delta,
+			BoundDelta: cmp.Or(c.Part, c.Delta),
+			AtMost:     1,
+			AlarmAt:    -math.Log(delta)}}
 	for _, kind := range c.Kinds {
 		kind.Delta = delta
 		w.kinds = append(w.kinds, newWatch(kind, nil))
@@ -114,8 +121,8 @@ func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State
 // and added is false. If the ledger holds other rows under the key, the error is a *KeyError.
 // The empty key means no key. A key that isn't UTF-8 text is an error, since the ledger would store
 // another text.
-func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, rows []int) (s State, added bool,
-	err error) {
+func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data,
+	rows []int) (s State, added bool, err error) {
 	select {
 	case <-w.turn:
 	case <-ctx.Done():
@@ -129,9 +136,11 @@ func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, ro
 	if err != nil {
 		return State{}, false, err
 	}
-	e := entry{Format: format, Model: w.claim.Name, Of: o.Of, At: time.Now().UTC().Truncate(time.Millisecond),
-		Losses: o.Losses, Outside: o.Outside, Seen: o.Seen, Key: key,
-		Hashes: lists.Of(o.Hashes, func(h uint64) string { return strconv.FormatUint(h, 16) })}
+	e := entry{Format: format, Model: w.claim.Name, Of: o.Of,
+		At: time.Now().UTC().Truncate(time.Millisecond), Losses: o.Losses, Outside: o.Outside,
+		Seen: o.Seen, Key: key, Hashes: lists.Of(o.Hashes, func(h uint64) string {
+			return strconv.FormatUint(h, 16)
+		})}
 	if before, known := w.keys[key]; known && before != digest(e.Hashes) {
 		return State{}, false, &KeyError{key}
 	} else if known {
@@ -212,12 +221,14 @@ func (w *Watch) carried() *carried {
 // resume continues from the state in which a rotation left the model.
 func (w *Watch) resume(c *carried) error {
 	s := c.State
-	sane := w.counts.Rows == 0 && s.Of == w.counts.Of && len(c.Kinds) == len(w.kinds) && 0 <= s.Misses &&
-		s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
-		!math.IsInf(s.LogE, 0) && s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt &&
-		(s.Alarm != nil) == (s.Highest >= s.AlarmAt) && len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
+	sane := w.counts.Rows == 0 && s.Of == w.counts.Of && len(c.Kinds) == len(w.kinds) &&
+		0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
+		!math.IsInf(s.LogE, 0) && s.Bound == w.counts.Bound && s.Delta == w.counts.Delta &&
+		s.AlarmAt == w.counts.AlarmAt && (s.Alarm != nil) == (s.Highest >= s.AlarmAt) &&
+		len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
 	if !sane || (s.Rows > 0 && !w.evidence.Resume(s.Rows, c.Staked)) {
-		return errors.New("the state that it carries over can't be this model's: the file was altered")
+		return errors.New("the state that it carries over can't be this model's: the file was " +
+			"altered")
 	}
 	for k, kind := range w.kinds {
 		if err := kind.resume(c.Kinds[k]); err != nil {
@@ -231,7 +242,8 @@ func (w *Watch) resume(c *carried) error {
 	}
 	for key, rows := range c.Keys {
 		if len(rows) != sha256.Size {
-			return errors.New("the state that it carries over has a key without rows: the file was altered")
+			return errors.New("the state that it carries over has a key without rows: the file " +
+				"was altered")
 		}
 		w.keys[key] = [sha256.Size]byte(rows)
 	}

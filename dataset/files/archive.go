@@ -18,8 +18,8 @@ import (
 
 func init() {
 	// The format has no Magic, because spreadsheets and NPZ files begin in the same way.
-	Register(Format{Name: "zip of CSV", Endings: []string{".zip"}, Text: true, whole: true, Read: readZip,
-		Write: onlyRead})
+	Register(Format{Name: "zip of CSV", Endings: []string{".zip"}, Text: true, whole: true,
+		Read: readZip, Write: onlyRead})
 }
 
 // openZip reads the directory of a zip file. format names the expected format in errors.
@@ -66,8 +66,8 @@ func readZip(f *os.File, t *dataset.Table) error {
 	entries := map[string]*zip.File{}
 	var tables, others []string
 	for _, entry := range archive.File {
-		if name := entry.Name; !entry.FileInfo().IsDir() && !strings.HasPrefix(path.Base(name), ".") &&
-			!strings.HasPrefix(name, "__MACOSX/") {
+		if name := entry.Name; !entry.FileInfo().IsDir() &&
+			!strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(name, "__MACOSX/") {
 			entries[name] = entry
 			others = append(others, name)
 			if format, known := formatOf(name, ""); known && format.Text && !format.whole {
@@ -102,9 +102,9 @@ func chosen(t *dataset.Table, thing string, names []string) (string, error) {
 	case len(names) == 0:
 		return "", fmt.Errorf("%s: no %s with a table is in it", t.Source, thing)
 	case wanted != "":
-		return "", fmt.Errorf("%s: no %s %q with a table %s; there are %s", t.Source, thing, spelling.Clip(wanted),
-			spelling.DidYouMean(wanted, names), spelling.Quoted(names, 20))
+		return "", fmt.Errorf("%s: no %s %q with a table %s; there are %s", t.Source, thing,
+			spelling.Clip(wanted), spelling.DidYouMean(wanted, names), spelling.Quoted(names, 20))
 	}
-	return "", fmt.Errorf("%s: more than one %s may hold the table, %s: say which, as --sheet %s", t.Source, thing,
-		spelling.Quoted(names, 20), spelling.Shell(names[0]))
+	return "", fmt.Errorf("%s: more than one %s may hold the table, %s: say which, as --sheet %s",
+		t.Source, thing, spelling.Quoted(names, 20), spelling.Shell(names[0]))
 }

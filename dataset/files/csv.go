@@ -35,8 +35,8 @@ var csvFormat = Format{
 
 func init() {
 	Register(csvFormat)
-	Register(Format{Name: "JSON lines", Endings: []string{".jsonl", ".ndjson"}, Text: true, Read: csvFormat.Read,
-		Write: onlyRead})
+	Register(Format{Name: "JSON lines", Endings: []string{".jsonl", ".ndjson"}, Text: true,
+		Read: csvFormat.Read, Write: onlyRead})
 	RegisterPacked(Format{Name: "gzip of CSV", Endings: []string{".gz"}, Magic: "\x1f\x8b"},
 		func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 		func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
@@ -125,7 +125,8 @@ func (c CSV) fill(t *dataset.Table) error {
 
 // open begins to read into an empty table. start returns the first part of the text, which shows
 // the kind of text.
-func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
+func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
+	*parser, *bufio.Reader, error) {
 	source := t.Source
 	as := t.Reading()
 	of := &records{from: c.From, source: source}
@@ -146,7 +147,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		}
 	}
 	if mark, _ := in.Peek(2); string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff" {
-		through(transform.NewReader(in, utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()))
+		through(transform.NewReader(in,
+			utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()))
 	}
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		in.Discard(3)
@@ -160,7 +162,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 			skipped++
 		case bufio.ErrBufferFull:
 		case io.EOF:
-			return nil, nil, fmt.Errorf("%s: the file ends within the %d lines that are to be skipped", source, as.SkipRows)
+			return nil, nil, fmt.Errorf("%s: the file ends within the %d lines that are to be "+
+				"skipped", source, as.SkipRows)
 		default:
 			return nil, nil, readError(source, 0, err)
 		}
@@ -174,14 +177,14 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		convert := spelling.If(!bytes.ContainsFunc(head, binary),
 			", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows",
 			spelling.Shell(source))
-		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, "+
-			"plain or gzip%s", source, errNotText, len(head), convert)
+		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the "+
+			"table as CSV in UTF-8, plain or gzip%s", source, errNotText, len(head), convert)
 	}
 	p := &parser{records: of, table: t, header: as.Header}
 	if !c.Bare && isJSON(head) {
 		p.header = "yes"
-		p.rows = &objects{in: in, head: bytes.Clone(head), source: source, point: cmp.Or(as.Decimal, "."),
-			line: as.SkipRows}
+		p.rows = &objects{in: in, head: bytes.Clone(head), source: source,
+			point: cmp.Or(as.Decimal, "."), line: as.SkipRows}
 		return p, in, nil
 	}
 	p.comma = separator(head, as.Decimal == ",")
@@ -217,7 +220,9 @@ func (c commas) Line() int {
 func (c commas) Read() ([]string, error) {
 	record, err := c.Reader.Read()
 	for c.Comma == ' ' && err == nil { // several spaces may separate two fields
-		if record = slices.DeleteFunc(record, func(field string) bool { return field == "" }); len(record) > 0 {
+		if record = slices.DeleteFunc(record, func(field string) bool {
+			return field == ""
+		}); len(record) > 0 {
 			break
 		}
 		record, err = c.Reader.Read()
@@ -287,7 +292,8 @@ func between(head []byte, as dataset.Reading) rune {
 		fields, _ := lines.Read()
 		switch {
 		case n < 2 || n != len(fields):
-		case comma == '|', as.Thousands != " " && len(as.Units) == 0 && slices.ContainsFunc(fields, number):
+		case comma == '|', as.Thousands != " " && len(as.Units) == 0 &&
+			slices.ContainsFunc(fields, number):
 			return comma
 		}
 	}
@@ -356,16 +362,18 @@ func (p *parser) read() error {
 			continue // a line of spaces
 		}
 		if t.Names == nil {
-			if of, found := strings.CutPrefix(strings.ToLower(record[0]), "sep="); found && len(record) < 3 {
+			if of, found := strings.CutPrefix(strings.ToLower(record[0]), "sep="); found &&
+				len(record) < 3 {
 				if len(record) == 1 && of != "" {
-					return fmt.Errorf("%s: cells are separated by %q: separate them by commas, semicolons or tabs", t.Source,
-						spelling.Clip(of))
+					return fmt.Errorf("%s: cells are separated by %q: separate them by commas, "+
+						"semicolons or tabs", t.Source, spelling.Clip(of))
 				}
 				continue // a line that spreadsheets write
 			}
 			t.Found.Skipped = t.Reading().SkipRows
 			t.Found.Headless = p.header == "no" || (p.header == "" && isData(t.Reading(), record))
-			if last := len(record) - 1; last > 1 && !t.Found.Headless && strings.TrimSpace(record[last]) == "" {
+			if last := len(record) - 1; last > 1 && !t.Found.Headless &&
+				strings.TrimSpace(record[last]) == "" {
 				p.ends = true
 				record = record[:last]
 			}
@@ -436,8 +444,10 @@ func (p *parser) names(record []string) ([]string, error) {
 			name = dataset.IndexName
 		}
 		if name == "" {
-			return nil, &dataset.Error{File: p.table.Source, Sheet: p.table.Sheet, Line: p.rows.Line(), Column: j + 1,
-				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it", j+1)}
+			return nil, &dataset.Error{File: p.table.Source, Sheet: p.table.Sheet,
+				Line: p.rows.Line(), Column: j + 1,
+				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it",
+					j+1)}
 		}
 		names[j] = name
 	}
@@ -453,7 +463,9 @@ func (p *parser) ignore() {
 	for _, name := range p.wanted {
 		wanted[name] = true
 	}
-	p.ignored = lists.Where(len(p.table.Names), func(j int) bool { return !wanted[p.table.Names[j]] })
+	p.ignored = lists.Where(len(p.table.Names), func(j int) bool {
+		return !wanted[p.table.Names[j]]
+	})
 }
 
 func (p *parser) row(record []string) error {
@@ -469,7 +481,8 @@ func (p *parser) row(record []string) error {
 	if last := len(record) - 1; p.ends && last == len(t.Names) {
 		if cell := strings.TrimSpace(record[last]); cell != "" {
 			p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
-				Err: fmt.Errorf("column %d has no name, and holds %q: give it one in the header, or remove it", last+1,
+				Err: fmt.Errorf("column %d has no name, and holds %q: give it one in the header, "+
+					"or remove it", last+1,
 					spelling.Clip(cell))}
 			return nil
 		}
@@ -479,7 +492,8 @@ func (p *parser) row(record []string) error {
 		notes := spelling.If(len(t.Names) == 1,
 			"; if the table's first lines are notes, leave them out by --skip-rows")
 		p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
-			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q%s", len(t.Names),
+			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those "+
+				"that hold a %q%s", len(t.Names),
 				len(record), p.comma, notes)}
 		return nil
 	}
@@ -522,8 +536,8 @@ func (r *records) Read(p []byte) (int, error) {
 		return r.from.Read(p)
 	}
 	if r.needed > float64(memory.Limit()) {
-		return 0, memory.Afford(fmt.Sprintf("%s: a line that doesn't end in %d bytes from byte %d on", r.source,
-			r.passed-r.after, r.after), r.needed)
+		return 0, memory.Afford(fmt.Sprintf("%s: a line that doesn't end in %d bytes from "+
+			"byte %d on", r.source, r.passed-r.after, r.after), r.needed)
 	}
 	n, err := r.from.Read(p)
 	r.passed += int64(n)
@@ -547,7 +561,8 @@ func isData(r dataset.Reading, record []string) bool {
 			continue
 		}
 		_, program := strconv.ParseFloat(field, 64)
-		if _, err := r.Parse(field); err != nil && program != nil && !errors.Is(program, strconv.ErrRange) {
+		if _, err := r.Parse(field); err != nil && program != nil &&
+			!errors.Is(program, strconv.ErrRange) {
 			return false
 		}
 		numbers++
@@ -563,10 +578,10 @@ func readError(source string, rows int, err error) error {
 	case errors.As(err, &large):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%s is cut short: the gzip stream ends early, after row %d; fetch it again: %w",
-			source, rows, err)
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, zip.ErrChecksum),
-		errors.As(err, &corrupt):
+		return fmt.Errorf("%s is cut short: the gzip stream ends early, after row %d; fetch it "+
+			"again: %w", source, rows, err)
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader),
+		errors.Is(err, zip.ErrChecksum), errors.As(err, &corrupt):
 		return fmt.Errorf("%s is damaged; fetch it again: %w", source, err)
 	}
 	return fmt.Errorf("%s: cannot be read after row %d: %w", source, rows, err)

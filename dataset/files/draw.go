@@ -42,15 +42,16 @@ func (g Draw) Validate() error {
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 	var errs []error
 	if g.Rows < 1 || g.Inputs < 1 || g.Features < 1 {
-		errs = append(errs, fmt.Errorf("%d rows of %d inputs from %d features: want at least one of each", g.Rows, g.Inputs,
-			g.Features))
+		errs = append(errs, fmt.Errorf("%d rows of %d inputs from %d features: want at least one "+
+			"of each", g.Rows, g.Inputs, g.Features))
 	}
 	if !positive(g.Variance) || !(g.NoiseVariance >= 0) || math.IsInf(g.NoiseVariance, 1) {
-		errs = append(errs, fmt.Errorf("variance %v, noise variance %v: want a positive number, and one that isn't "+
-			"negative", g.Variance, g.NoiseVariance))
+		errs = append(errs, fmt.Errorf("variance %v, noise variance %v: want a positive number, "+
+			"and one that isn't negative", g.Variance, g.NoiseVariance))
 	}
 	if n := len(g.Lengthscales); n > 1 && n != g.Inputs {
-		errs = append(errs, fmt.Errorf("%d lengthscales for %d inputs: want one for each, or one for all", n, g.Inputs))
+		errs = append(errs, fmt.Errorf("%d lengthscales for %d inputs: want one for each, or one "+
+			"for all", n, g.Inputs))
 	}
 	for _, l := range g.Lengthscales {
 		if !positive(l) {
@@ -64,7 +65,8 @@ func (g Draw) Validate() error {
 // Its memory doesn't grow with the number of rows. It returns the lengthscales.
 // Write calls progress, unless it is nil, from time to time with the number of rows done.
 // If ctx ends, Write writes nothing.
-func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (lengthscales []float64, err error) {
+func (g Draw) Write(ctx context.Context, path string,
+	progress func(done int)) (lengthscales []float64, err error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
@@ -72,8 +74,8 @@ func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (
 	const growth, name = 2, 32
 	inputs := float64(g.Inputs) + 1
 	values := growth*inputs*float64(g.Features) + float64(batch)*drawBlock*inputs
-	if err := memory.Afford(fmt.Sprintf("%s: drawing %d inputs from %d features", path, g.Inputs, g.Features), 8*values+
-		name*inputs); err != nil {
+	if err := memory.Afford(fmt.Sprintf("%s: drawing %d inputs from %d features", path, g.Inputs,
+		g.Features), 8*values+name*inputs); err != nil {
 		return nil, err
 	}
 	names := append(lists.To(g.Inputs, func(j int) string { return "x" + strconv.Itoa(j+1) }), "y")
@@ -91,7 +93,10 @@ func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (
 			}
 			var wait sync.WaitGroup
 			for k := range blocks {
-				wait.Go(func() { blocks[k] = f.draw(b+k, min(drawBlock, max(g.Rows-(b+k)*drawBlock, 0)), blocks[k]) })
+				wait.Go(func() {
+					blocks[k] = f.draw(b+k,
+						min(drawBlock, max(g.Rows-(b+k)*drawBlock, 0)), blocks[k])
+				})
 			}
 			wait.Wait()
 		}
@@ -114,7 +119,9 @@ func (g Draw) function() *drawn {
 	root := math.Sqrt(float64(g.Inputs))
 	switch len(f.lengthscales) {
 	case 0:
-		f.lengthscales = lists.To(g.Inputs, func(int) float64 { return root / 2 * math.Pow(8, rng.Float64()) })
+		f.lengthscales = lists.To(g.Inputs, func(int) float64 {
+			return root / 2 * math.Pow(8, rng.Float64())
+		})
 	case 1:
 		f.lengthscales = slices.Repeat(g.Lengthscales, g.Inputs)
 	}

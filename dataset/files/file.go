@@ -95,7 +95,9 @@ func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 		t.Close() // Close keeps the file for the table
 	}
 	if !known && errors.Is(err, errNotText) {
-		all := lists.Of(formats, func(f Format) string { return f.Name + " (" + strings.Join(f.Endings, ", ") + ")" })
+		all := lists.Of(formats, func(f Format) string {
+			return f.Name + " (" + strings.Join(f.Endings, ", ") + ")"
+		})
 		err = fmt.Errorf("%w; the formats that are read are %s", err, strings.Join(all, ", "))
 	}
 	if err != nil {
@@ -144,7 +146,8 @@ func readOwn(path string, own bool, r ranks.Ranks, as dataset.Reading) (*dataset
 	}
 	next := strings.ReplaceAll(path, perRank, strconv.Itoa(r.Size()))
 	if _, err := os.Stat(next); err == nil {
-		return nil, fmt.Errorf("%s: no rank reads it, since there are %d ranks: start a rank for each file", next, r.Size())
+		return nil, fmt.Errorf("%s: no rank reads it, since there are %d ranks: start a rank for "+
+			"each file", next, r.Size())
 	}
 	table, err := ReadFile(strings.ReplaceAll(path, perRank, strconv.Itoa(r.Rank())), as)
 	if err != nil {
@@ -161,13 +164,14 @@ func readOwn(path string, own bool, r ranks.Ranks, as dataset.Reading) (*dataset
 // so that ranks might differ: leaving out repeated rows, and the form of dates.
 func alike(table *dataset.Table, as dataset.Reading) error {
 	if as.Distinct {
-		return fmt.Errorf("%s: rows that repeat one of another rank's file can't be left out: write all rows to one file",
-			table.Source)
+		return fmt.Errorf("%s: rows that repeat one of another rank's file can't be left out: "+
+			"write all rows to one file", table.Source)
 	}
 	for i, d := range as.Dates {
 		if form := table.Reading().Dates[i].Form; form != d.Form {
-			return fmt.Errorf("%s: column %q: each rank would choose the form of dates by its own file: say which, as %s:%s",
-				table.Source, spelling.Clip(d.Column), spelling.Clip(d.Column), form)
+			return fmt.Errorf("%s: column %q: each rank would choose the form of dates by its "+
+				"own file: say which, as %s:%s", table.Source, spelling.Clip(d.Column),
+				spelling.Clip(d.Column), form)
 		}
 	}
 	return nil

@@ -46,11 +46,13 @@ var unlinked = []Format{
 
 // importable returns a format whose errors name the package that has it.
 func importable(name, ending, magic, from string) Format {
-	missing := fmt.Errorf("%s is a format of a package that this program doesn't import: import _ %q", name, from)
+	missing := fmt.Errorf("%s is a format of a package that this program doesn't import: "+
+		"import _ %q", name, from)
 	return Format{
 		Name: name, Endings: []string{ending}, Magic: magic,
-		Read:  func(_ *os.File, t *dataset.Table) error { return fmt.Errorf("%s: %w", t.Source, missing) },
-		Write: func(io.Writer, []string, int, Fill) error { return missing },
+		Read: func(_ *os.File, t *dataset.Table) error {
+			return fmt.Errorf("%s: %w", t.Source, missing)
+		}, Write: func(io.Writer, []string, int, Fill) error { return missing },
 	}
 }
 
@@ -69,12 +71,14 @@ func Register(f Format) {
 	for _, other := range formats {
 		for _, ending := range f.Endings {
 			if slices.Contains(other.Endings, ending) {
-				panic(fmt.Sprintf("files: formats %s and %s both end in %s", other.Name, f.Name, ending))
+				panic(fmt.Sprintf("files: formats %s and %s both end in %s", other.Name,
+					f.Name, ending))
 			}
 		}
 		if f.Magic != "" && other.Magic != "" &&
 			(strings.HasPrefix(f.Magic, other.Magic) || strings.HasPrefix(other.Magic, f.Magic)) {
-			panic(fmt.Sprintf("files: files of the formats %s and %s begin alike", other.Name, f.Name))
+			panic(fmt.Sprintf("files: files of the formats %s and %s begin alike",
+				other.Name, f.Name))
 		}
 	}
 	formats = append(formats, f)
@@ -87,9 +91,13 @@ func Formats() []Format { return slices.Clone(formats) }
 func formatOf(path, start string) (f Format, known bool) {
 	all := slices.Concat(formats, unlinked)
 	ending := strings.ToLower(filepath.Ext(path))
-	f, known = lists.Find(all, func(f Format) bool { return f.Magic != "" && strings.HasPrefix(start, f.Magic) })
+	f, known = lists.Find(all, func(f Format) bool {
+		return f.Magic != "" && strings.HasPrefix(start, f.Magic)
+	})
 	if !known {
-		f, known = lists.Find(all, func(f Format) bool { return slices.Contains(f.Endings, ending) })
+		f, known = lists.Find(all, func(f Format) bool {
+			return slices.Contains(f.Endings, ending)
+		})
 	}
 	return f, known
 }

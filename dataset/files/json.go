@@ -79,7 +79,8 @@ func (o *objects) Read() ([]string, error) {
 	}
 	for _, key := range keys {
 		if _, left := values[key]; left && err == nil {
-			err = fmt.Errorf("the key %q is new: give it to the first object, with null as its value", spelling.Clip(key))
+			err = fmt.Errorf("the key %q is new: give it to the first object, with null as "+
+				"its value", spelling.Clip(key))
 		}
 	}
 	if err != nil {
@@ -109,7 +110,8 @@ func object(line []byte) (keys []string, values map[string]any, err error) {
 			return keys, nil, errNoObject
 		}
 		if _, nested := value.(json.Delim); nested {
-			return keys, nil, fmt.Errorf("%q holds a list or an object: give its parts keys of their own", spelling.Clip(key))
+			return keys, nil, fmt.Errorf("%q holds a list or an object: give its parts keys of "+
+				"their own", spelling.Clip(key))
 		}
 		if _, twice := values[key]; twice {
 			return keys, nil, fmt.Errorf("%q stands twice: keep one", spelling.Clip(key))

@@ -28,7 +28,8 @@ import (
 const npyMagic = "\x93NUMPY"
 
 func init() {
-	Register(Format{Name: "NPY", Endings: []string{".npy"}, Magic: npyMagic, Read: openNPY, Write: WriteNPY})
+	Register(Format{Name: "NPY", Endings: []string{".npy"}, Magic: npyMagic, Read: openNPY,
+		Write: WriteNPY})
 }
 
 // maxNPYHeader limits the length of a header. The header of 100,000 columns has 3 MB.
@@ -135,9 +136,11 @@ func npyOf(f *os.File, source string) (*npy, error) {
 		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: an NPY table is read from a regular file, not from a pipe or folder", source)
+		return nil, fmt.Errorf("%s: an NPY table is read from a regular file, not from a pipe or "+
+			"folder", source)
 	}
-	n, err := readHeader(io.NewSectionReader(disk.Of(f), 0, info.Size()), info.Size(), source, false)
+	n, err := readHeader(io.NewSectionReader(disk.Of(f), 0, info.Size()), info.Size(),
+		source, false)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +167,8 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 	p := python{text: text}
 	header, ok := p.value(0).(map[string]any)
 	if p.space(); !ok || p.failed || p.text != "" {
-		return nil, n.fail("the NPY header isn't a dictionary as numpy.save writes it; write the file again")
+		return nil, n.fail("the NPY header isn't a dictionary as numpy.save writes it; write the " +
+			"file again")
 	}
 	if err := n.layout(header, length, column); err != nil {
 		return nil, err
@@ -178,8 +182,8 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 	content := length - n.start
 	switch whole := content / int64(n.size); {
 	case int64(n.rows) > whole:
-		return nil, n.fail("cut short: %d rows of %d bytes are promised, but the file ends within row %d; write it again",
-			n.rows, n.size, whole+1)
+		return nil, n.fail("cut short: %d rows of %d bytes are promised, but the file ends "+
+			"within row %d; write it again", n.rows, n.size, whole+1)
 	case content != int64(n.rows)*int64(n.size):
 		return nil, n.fail("%d bytes follow the last of %d rows: not one NPY table; write it again",
 			content-int64(n.rows)*int64(n.size), n.rows)
@@ -194,8 +198,8 @@ func (n *npy) header(r io.Reader, length int64) (string, error) {
 	got, err := io.ReadFull(r, prefix[:len(npyMagic)+2+2])
 	switch {
 	case !bytes.HasPrefix(prefix[:got], []byte(npyMagic)):
-		return "", n.fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by numpy.save, or name " +
-			"a CSV file .csv")
+		return "", n.fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by " +
+			"numpy.save, or name a CSV file .csv")
 	case err != nil:
 		return "", short
 	}
@@ -212,10 +216,12 @@ func (n *npy) header(r io.Reader, length int64) (string, error) {
 		size = int(binary.LittleEndian.Uint32(prefix[start-2:]))
 		start += 2
 	default:
-		return "", n.fail("NPY format version %d.%d; versions 1 to 3 are read", version, prefix[len(npyMagic)+1])
+		return "", n.fail("NPY format version %d.%d; versions 1 to 3 are read", version,
+			prefix[len(npyMagic)+1])
 	}
 	if size > maxNPYHeader || int64(start+size) > length {
-		return "", n.fail("cut short: an NPY header of %d bytes doesn't fit a file of %d; write it again", size, length)
+		return "", n.fail("cut short: an NPY header of %d bytes doesn't fit a file of %d; write "+
+			"it again", size, length)
 	}
 	const times = 50 // memory of the parsed header, in multiples of its text
 	if err := memory.Afford(n.source+": the NPY header", times*float64(size)); err != nil {
@@ -253,7 +259,8 @@ func (n *npy) layout(header map[string]any, length int64, column bool) error {
 	switch descr := header["descr"].(type) {
 	case []any:
 		if len(dims) != 1 {
-			return n.fail("an array of records of shape %v: a table has one dimension; save it by numpy.ravel", dims)
+			return n.fail("an array of records of shape %v: a table has one dimension; save it "+
+				"by numpy.ravel", dims)
 		}
 		n.named = true
 		n.rows = dims[0]
@@ -263,8 +270,8 @@ func (n *npy) layout(header map[string]any, length int64, column bool) error {
 			dims = append(dims, 1)
 		}
 		if len(dims) != 2 {
-			return n.fail("an array of shape %v: a table is a matrix, rows × columns, or an array of records with named "+
-				"fields", dims)
+			return n.fail("an array of shape %v: a table is a matrix, rows × columns, or an "+
+				"array of records with named fields", dims)
 		}
 		if fortran && dims[0] > 1 && dims[1] > 1 {
 			return n.fail("a matrix in Fortran order: save numpy.ascontiguousarray of it")
@@ -272,7 +279,8 @@ func (n *npy) layout(header map[string]any, length int64, column bool) error {
 		n.rows = dims[0]
 		return n.matrix(descr, dims[1], length)
 	}
-	return n.fail("the NPY header's descr is neither a type nor a list of fields; write the file again")
+	return n.fail("the NPY header's descr is neither a type nor a list of fields; write the " +
+		"file again")
 }
 
 // matrix makes columns of one type.
@@ -282,10 +290,12 @@ func (n *npy) matrix(descr string, cols int, length int64) error {
 		return err
 	}
 	if int64(cols) > length/int64(kind.size()) {
-		return n.fail("cut short: a row of %d numbers doesn't fit a file of %d bytes; write it again", cols, length)
+		return n.fail("cut short: a row of %d numbers doesn't fit a file of %d bytes; write "+
+			"it again", cols, length)
 	}
 	const each = 200 // estimated bytes per column
-	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", n.source, cols), each*float64(cols)); err != nil {
+	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", n.source, cols),
+		each*float64(cols)); err != nil {
 		return err
 	}
 	for j := range cols {
@@ -301,7 +311,8 @@ func (n *npy) records(descr []any) error {
 	for k, entry := range descr {
 		pair, _ := entry.([]any)
 		if len(pair) < 2 {
-			return n.fail("field %d of the records isn't a pair of name and type; write the file again", k+1)
+			return n.fail("field %d of the records isn't a pair of name and type; write the "+
+				"file again", k+1)
 		}
 		if titled, ok := pair[0].([]any); ok && len(titled) == 2 {
 			pair[0] = titled[1] // a titled name is (title, name)
@@ -310,21 +321,24 @@ func (n *npy) records(descr []any) error {
 		descr, ok2 := pair[1].(string)
 		switch {
 		case !ok1:
-			return n.fail("field %d of the records isn't a pair of name and type; write the file again", k+1)
+			return n.fail("field %d of the records isn't a pair of name and type; write the "+
+				"file again", k+1)
 		case !ok2 || len(pair) > 2:
-			return n.fail("column %q holds records or arrays, not numbers: give every number a field of its own",
-				spelling.Clip(name))
+			return n.fail("column %q holds records or arrays, not numbers: give every number a "+
+				"field of its own", spelling.Clip(name))
 		case name == "" && strings.HasPrefix(descr, "|V"):
 			padding, err := strconv.Atoi(descr[2:])
 			if err != nil || padding < 0 || padding > maxNPYHeader {
-				return n.fail("field %d of the records has the type %q; write the file again", k+1, spelling.Clip(descr))
+				return n.fail("field %d of the records has the type %q; write the file again", k+1,
+					spelling.Clip(descr))
 			}
 			n.size += padding
 			continue
 		case name == "" || !utf8.ValidString(name):
 			return n.fail("field %d of the records has no name that is text: give it one", k+1)
 		}
-		kind, err := n.number(descr, fmt.Sprintf("column %d (%q)", len(n.fields)+1, spelling.Clip(name)))
+		kind, err := n.number(descr, fmt.Sprintf("column %d (%q)", len(n.fields)+1,
+			spelling.Clip(name)))
 		if err != nil {
 			return err
 		}
@@ -343,12 +357,12 @@ func (n *npy) number(descr, what string) (number, error) {
 		case size > 0 && (descr[0] == '<' || (descr[0] == '|' && size == 1)):
 			return kind, nil
 		case size > 0 && descr[0] == '>':
-			return "", n.fail("%s has the type %q, most significant byte first: save it as %q", what, descr,
-				"<"+descr[1:])
+			return "", n.fail("%s has the type %q, most significant byte first: save it as %q",
+				what, descr, "<"+descr[1:])
 		}
 	}
-	return "", fmt.Errorf("%s: %s has the type %q, which isn't one of numbers that are read (<f8, <f4, whole numbers): "+
-		"save it as <f8", n.source, what, spelling.Clip(descr))
+	return "", fmt.Errorf("%s: %s has the type %q, which isn't one of numbers that are read "+
+		"(<f8, <f4, whole numbers): save it as <f8", n.source, what, spelling.Clip(descr))
 }
 
 // Read copies the given columns of the rows first to first+count−1 to out, row by row.
@@ -374,8 +388,8 @@ func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
 				if !ok {
 					panic(p)
 				}
-				err = n.fail("rows %d to %d can't be read: the file was changed, or its disk fails (%w)", first+1,
-					first+count, fault)
+				err = n.fail("rows %d to %d can't be read: the file was changed, or its disk "+
+					"fails (%w)", first+1, first+count, fault)
 			}
 		}()
 	}
@@ -400,7 +414,8 @@ func WriteNPY(w io.Writer, names []string, rows int, fill Fill) error {
 	seen := make(map[string]bool, len(names))
 	for j, name := range names {
 		if seen[name] || name == "" || !utf8.ValidString(name) {
-			return fmt.Errorf("write NPY: column %d is named %q: names must be distinct text", j+1, name)
+			return fmt.Errorf("write NPY: column %d is named %q: names must be distinct text", j+1,
+				name)
 		}
 		seen[name] = true
 		fmt.Fprintf(&text, "(%s, '<f8'), ", pythonString(name))

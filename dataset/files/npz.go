@@ -49,8 +49,8 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 			return err
 		}
 		if t.Rows = cmp.Or(t.Rows, n.rows); n.rows != t.Rows {
-			return fmt.Errorf("%s: array %q has %d rows, those before it %d: save columns of one table", source,
-				spelling.Clip(name), n.rows, t.Rows)
+			return fmt.Errorf("%s: array %q has %d rows, those before it %d: save columns of "+
+				"one table", source, spelling.Clip(name), n.rows, t.Rows)
 		}
 		for k, c := range n.fields {
 			switch {
@@ -89,8 +89,8 @@ func npyIn(entry *zip.File, archive int64, source string) (*npy, error) {
 	const most = 1032
 	size := entry.UncompressedSize64
 	if entry.CompressedSize64 > uint64(archive) || size > most*entry.CompressedSize64 {
-		return nil, fmt.Errorf("%s: damaged: %d bytes can't be had from %d in a file of %d: write it again", source, size,
-			entry.CompressedSize64, archive)
+		return nil, fmt.Errorf("%s: damaged: %d bytes can't be had from %d in a file of %d: "+
+			"write it again", source, size, entry.CompressedSize64, archive)
 	}
 	r, err := entry.Open()
 	if err != nil {

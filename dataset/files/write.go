@@ -30,7 +30,8 @@ func (fill Fill) Each(names []string, rows int, write func(values []float64) err
 		}
 		for j, v := range values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &dataset.Error{Row: i + 1, Column: j + 1, Name: names[j], Err: fmt.Errorf("%g is not finite", v)}
+				return &dataset.Error{Row: i + 1, Column: j + 1, Name: names[j],
+					Err: fmt.Errorf("%g is not finite", v)}
 			}
 		}
 		if err := write(values); err != nil {
@@ -76,8 +77,8 @@ func Beside(kept *dataset.Kept) func(w io.Writer, names []string, rows int, fill
 	return func(w io.Writer, names []string, rows int, fill Fill) error {
 		for _, name := range kept.Names {
 			if slices.Contains(names, name) {
-				return fmt.Errorf("column %q can't be kept: the table that is written has one of that name",
-					spelling.Clip(name))
+				return fmt.Errorf("column %q can't be kept: the table that is written has one of "+
+					"that name", spelling.Clip(name))
 			}
 		}
 		out := csv.NewWriter(w)

@@ -25,8 +25,8 @@ import (
 // memory limit. The usual library would link 33 more packages.
 
 func init() {
-	Register(Format{Name: "XLSX", Endings: []string{".xlsx", ".xlsm"}, Text: true, whole: true, Read: readXLSX,
-		Write: onlyRead})
+	Register(Format{Name: "XLSX", Endings: []string{".xlsx", ".xlsm"}, Text: true, whole: true,
+		Read: readXLSX, Write: onlyRead})
 }
 
 // sheet reads the rows of a sheet, and what its cells refer to.
@@ -50,7 +50,8 @@ func readXLSX(f *os.File, t *dataset.Table) error {
 		return err
 	}
 	as := t.Reading()
-	s := &sheet{source: t.Source, point: cmp.Or(as.Decimal, "."), above: as.SkipRows, archive: archive}
+	s := &sheet{source: t.Source, point: cmp.Or(as.Decimal, "."), above: as.SkipRows,
+		archive: archive}
 	at, names, err := s.refer()
 	if err != nil {
 		return err
@@ -96,7 +97,8 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 	var texts struct {
 		All []text `xml:"si"`
 	}
-	if err := errors.Join(s.decode("xl/workbook.xml", &book), s.decode("xl/_rels/workbook.xml.rels", &links)); err != nil {
+	if err := errors.Join(s.decode("xl/workbook.xml", &book),
+		s.decode("xl/_rels/workbook.xml.rels", &links)); err != nil {
 		return nil, nil, err
 	}
 	s.from1904 = book.Properties.From1904 == "1" || book.Properties.From1904 == "true"
@@ -131,7 +133,8 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 func (s *sheet) open(name string) (io.Closer, error) {
 	in, err := s.archive.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: not a whole XLSX file: %q isn't in it; write it again", s.source, spelling.Clip(name))
+		return nil, fmt.Errorf("%s: not a whole XLSX file: %q isn't in it; write it again",
+			s.source, spelling.Clip(name))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %q cannot be read: %w", s.source, spelling.Clip(name), err)
@@ -173,7 +176,8 @@ func (s *sheet) readStyles(name string) error {
 		return err
 	}
 	dates := map[int]bool{}
-	for _, id := range []int{14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58} {
+	for _, id := range []int{14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53,
+		54, 57, 58} {
 		dates[id] = true
 	}
 	for _, f := range styles.Formats {
@@ -227,10 +231,12 @@ func (s *sheet) Read() ([]string, error) {
 				said, err = s.say(c)
 			}
 			if s.width > 0 && column > s.width && said != "" {
-				err = fmt.Errorf("%q stands beside the table, whose first row ends in column %d", spelling.Clip(said), s.width)
+				err = fmt.Errorf("%q stands beside the table, whose first row ends in column %d",
+					spelling.Clip(said), s.width)
 			}
 			if err != nil {
-				return nil, &dataset.Error{File: s.source, Sheet: s.name, Line: s.line, Column: column, Err: err}
+				return nil, &dataset.Error{File: s.source, Sheet: s.name, Line: s.line,
+					Column: column, Err: err}
 			}
 			if said != "" {
 				record = append(record, make([]string, max(column-len(record), 0))...)
@@ -262,7 +268,8 @@ func (s *sheet) say(c cell) (string, error) {
 	case "s":
 		i, err := strconv.Atoi(value)
 		if err != nil || i < 0 || i >= len(s.texts) {
-			return "", fmt.Errorf("text %q of %d: damaged; write the file again", spelling.Clip(value), len(s.texts))
+			return "", fmt.Errorf("text %q of %d: damaged; write the file again",
+				spelling.Clip(value), len(s.texts))
 		}
 		return strings.TrimSpace(s.texts[i].String()), nil
 	case "inlineStr":
@@ -271,8 +278,10 @@ func (s *sheet) say(c cell) (string, error) {
 		v, err := strconv.ParseFloat(value, 64)
 		switch {
 		case value == "" && c.Formula != nil:
-			return "", errors.New("a formula whose value isn't in the file: open it in a spreadsheet program and save it")
-		case err == nil && c.Style >= 0 && c.Style < len(s.dates) && s.dates[c.Style] && v >= 0 && v < 2958466:
+			return "", errors.New("a formula whose value isn't in the file: open it in a " +
+				"spreadsheet program and save it")
+		case err == nil && c.Style >= 0 && c.Style < len(s.dates) && s.dates[c.Style] && v >= 0 &&
+			v < 2958466:
 			// year 10000
 			return s.date(v), nil
 		}
@@ -293,7 +302,8 @@ func (s *sheet) date(days float64) string {
 		days++ // as if 1900 had been a leap year
 	}
 	whole, part := math.Modf(days)
-	at := begin.AddDate(0, 0, int(whole)).Add(time.Duration(math.Round(part*86400e3)) * time.Millisecond)
+	at := begin.AddDate(0, 0,
+		int(whole)).Add(time.Duration(math.Round(part*86400e3)) * time.Millisecond)
 	if at.Equal(at.Truncate(24 * time.Hour)) {
 		return at.Format("2006-01-02")
 	}

@@ -30,8 +30,8 @@ func Describe(t *dataset.Table) ([]ColumnFacts, error) {
 func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
 	tallies := make([]tally, len(columns))
 	for k, j := range columns {
-		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true, seen: map[float64]int{},
-			last: math.NaN(), text: t.Texts(j) != nil}
+		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true,
+			seen: map[float64]int{}, last: math.NaN(), text: t.Texts(j) != nil}
 	}
 	_, own := t.Own()
 	strays := strayRows(t)
@@ -97,7 +97,8 @@ const wholeMost = 1 << 53
 
 // factsOf returns the facts of one column.
 func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
-	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing, Distinct: min(len(a.seen), distinctMost+1)}
+	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing,
+		Distinct: min(len(a.seen), distinctMost+1)}
 	if t.Texts(j) != nil {
 		textFacts(t, &f, j, a)
 		return f
@@ -135,7 +136,8 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 
 // permutes says whether the values of a column are 0 to n−1, or 1 to n, in any order.
 func permutes(t *dataset.Table, j int, a *tally) bool {
-	if a.missing > 0 || a.broken || (a.low != 0 && a.low != 1) || a.high-a.low != float64(a.counted-1) {
+	if a.missing > 0 || a.broken || (a.low != 0 && a.low != 1) ||
+		a.high-a.low != float64(a.counted-1) {
 		return false
 	}
 	seen := make([]bool, a.counted)
@@ -266,7 +268,8 @@ func (e *ColumnsError) columns() string {
 	}
 	if len(e.Columns) == 1 && len(e.Gaps) == 0 {
 		f := e.Columns[0]
-		return fmt.Sprintf("%s: column %q is no column of numbers: %s", e.File, spelling.Clip(f.Name), describe(f))
+		return fmt.Sprintf("%s: column %q is no column of numbers: %s", e.File,
+			spelling.Clip(f.Name), describe(f))
 	}
 	var b strings.Builder
 	if len(e.Columns) == 1 {
@@ -282,8 +285,8 @@ func (e *ColumnsError) columns() string {
 		fmt.Fprintf(&b, "\n  and %d more, which krigo inspect lists", more)
 	}
 	if len(e.Gaps) > 0 {
-		fmt.Fprintf(&b, "\nand values are missing of %s; say --missing mean, or leave such rows out",
-			spelling.Quoted(e.Gaps, 10))
+		fmt.Fprintf(&b, "\nand values are missing of %s; say --missing mean, or leave such "+
+			"rows out", spelling.Quoted(e.Gaps, 10))
 	}
 	return b.String()
 }

@@ -68,7 +68,8 @@ func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
 			f.Kind = "number"
 			f.Then = ""
 			f.Advice = []Advice{{"censored", f.Name}}
-			f.Why = fmt.Sprintf("numbers, and limits of detection such as %q", spelling.Clip(f.Examples[0]))
+			f.Why = fmt.Sprintf("numbers, and limits of detection such as %q",
+				spelling.Clip(f.Examples[0]))
 		}
 	}
 	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice),
@@ -123,11 +124,11 @@ func (c *column) explain(f *ColumnFacts) {
 	}
 	switch odd := c.number(c.strange); {
 	case len(c.strange) == c.cells && c.cells >= 10:
-		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as %q: it names rows",
-			spelling.Clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
+		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as "+
+			"%q: it names rows", spelling.Clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
 	case len(c.used) > dataset.MaxCategories:
-		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too many for categories",
-			len(c.used), dataset.MaxCategories), []Advice{{"ignore", f.Name}}
+		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too "+
+			"many for categories", len(c.used), dataset.MaxCategories), []Advice{{"ignore", f.Name}}
 	default:
 		f.Kind, f.Why, f.Advice = "category", fmt.Sprintf("%d different texts: %s", len(c.used),
 			spelling.Quoted(c.of(c.strange), 3)), []Advice{{"categorical", f.Name}}
@@ -164,8 +165,10 @@ func (c *column) dates(f *ColumnFacts) bool {
 	if c.number(none)*2 >= c.cells {
 		return false
 	}
-	example := c.texts[slices.IndexFunc(c.texts, func(text string) bool { _, _, ok := forms[0].Days(text); return ok })]
-	f.Kind, f.Why, f.Advice = "date", fmt.Sprintf("dates as %q", spelling.Clip(example)), []Advice{{"dates", f.Name}}
+	example := c.texts[slices.IndexFunc(c.texts,
+		func(text string) bool { _, _, ok := forms[0].Days(text); return ok })]
+	f.Kind, f.Why, f.Advice = "date", fmt.Sprintf("dates as %q",
+		spelling.Clip(example)), []Advice{{"dates", f.Name}}
 	then := "write them as the others"
 	if forms[0].Form == "time" {
 		f.Why = fmt.Sprintf("times of day as %q", spelling.Clip(example))
@@ -174,7 +177,9 @@ func (c *column) dates(f *ColumnFacts) bool {
 	if len(forms) > 1 {
 		f.Why = f.Why + ": is the day first, or the month?"
 		f.Either = true
-		f.Advice = lists.Of(forms, func(form dataset.Dates) Advice { return Advice{"dates", f.Name + ":" + form.Form} })
+		f.Advice = lists.Of(forms, func(form dataset.Dates) Advice {
+			return Advice{"dates", f.Name + ":" + form.Form}
+		})
 	}
 	if len(left) > 0 {
 		c.but(f, left, then)
@@ -228,10 +233,12 @@ func (c *column) but(f *ColumnFacts, left []int, then string) {
 		f.Why = strings.TrimPrefix(f.Why+"; "+gaps, "numbers; ")
 		return
 	}
-	f.Why += fmt.Sprintf(", but for %d of %d cells: %s", c.number(left), c.cells, spelling.Quoted(c.of(left), 3))
+	f.Why += fmt.Sprintf(", but for %d of %d cells: %s", c.number(left), c.cells,
+		spelling.Quoted(c.of(left), 3))
 	f.Then = then
 	awkward := func(text string) bool {
-		return spelling.Clip(text) != text || spelling.Printable(text) != text || strings.ContainsAny(text, `,"`)
+		return spelling.Clip(text) != text || spelling.Printable(text) != text ||
+			strings.ContainsAny(text, `,"`)
 	}
 	if texts := c.of(left); len(left) <= 3 && !slices.ContainsFunc(texts, awkward) {
 		f.Then += ", or, if they stand for missing values, say " + spelling.Flag("na", texts...)
@@ -259,9 +266,12 @@ func (c *column) ways() (all []way) {
 	said.Dates = nil
 	said.Distinct = false
 	unit := commonUnit(c.of(c.strange))
-	limits := said.Below == "" && slices.ContainsFunc(c.strange, func(code int) bool { return belowLimit(c.texts[code]) })
+	limits := said.Below == "" && slices.ContainsFunc(c.strange, func(code int) bool {
+		return belowLimit(c.texts[code])
+	})
 	for _, units := range []string{"", unit} {
-		for _, marks := range [][2]string{{"", ""}, {",", ""}, {"", ","}, {"", " "}, {"", "'"}, {",", "."}, {",", " "}} {
+		for _, marks := range [][2]string{{"", ""}, {",", ""}, {"", ","}, {"", " "}, {"", "'"},
+			{",", "."}, {",", " "}} {
 			w := way{reading: said}
 			if limits {
 				w.reading.Below = "half"
@@ -279,7 +289,9 @@ func (c *column) ways() (all []way) {
 				w.reading.Units = append(slices.Clone(said.Units), units)
 				w.advice = append(w.advice, Advice{"units", units})
 			}
-			known := slices.ContainsFunc(all, func(other way) bool { return slices.Equal(other.advice, w.advice) })
+			known := slices.ContainsFunc(all, func(other way) bool {
+				return slices.Equal(other.advice, w.advice)
+			})
 			if w.advice != nil && !known && w.reading.Check() == nil {
 				all = append(all, w)
 			}
@@ -313,7 +325,8 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	switch {
 	case readable == 0, !clear && readable*2 <= c.cells && c.number(left) > 1:
 		return false
-	case !clear && len(c.alikeOf(left)) > 0 && best != nil && len(best[0].reading.Units) > len(c.t.Reading().Units):
+	case !clear && len(c.alikeOf(left)) > 0 && best != nil &&
+		len(best[0].reading.Units) > len(c.t.Reading().Units):
 		// The cells have other units.
 		return false
 	}
@@ -323,9 +336,12 @@ func (c *column) numbers(f *ColumnFacts) bool {
 		f.Advice = best[0].advice
 		f.Why = fmt.Sprintf("numbers as %q", spelling.Clip(c.texts[c.strange[0]]))
 		if slices.Contains(f.Advice, Advice{"below", "half"}) {
-			limits := slices.DeleteFunc(slices.Clone(c.strange), func(code int) bool { return !belowLimit(c.texts[code]) })
-			f.Why = fmt.Sprintf("numbers, %d of %d below a limit of detection, as %q, which can be read as half the limit",
-				c.number(limits), c.cells, spelling.Clip(c.texts[limits[0]]))
+			limits := slices.DeleteFunc(slices.Clone(c.strange), func(code int) bool {
+				return !belowLimit(c.texts[code])
+			})
+			f.Why = fmt.Sprintf("numbers, %d of %d below a limit of detection, as %q, which can "+
+				"be read as half the limit", c.number(limits), c.cells,
+				spelling.Clip(c.texts[limits[0]]))
 		}
 		if len(best) > 1 {
 			f.Either = true
@@ -364,10 +380,11 @@ func (c *column) likeNumbers(f *ColumnFacts) bool {
 	if alike*10 < c.cells*9 || (len(c.used) <= few && len(c.used)*3 <= c.cells) {
 		return false
 	}
-	f.Kind, f.Why = "text", fmt.Sprintf("what looks like numbers or dates, but can't be read as such: %s",
-		spelling.Quoted(c.of(c.strange), 3))
-	f.Then = fmt.Sprintf("write plain numbers in one unit, or dates as 2024-01-31 15:04, or say %s if they name "+
-		"rows, %s if they are categories", spelling.Flag("ignore", f.Name), spelling.Flag("categorical", f.Name))
+	f.Kind, f.Why = "text", fmt.Sprintf("what looks like numbers or dates, but can't be read as "+
+		"such: %s", spelling.Quoted(c.of(c.strange), 3))
+	f.Then = fmt.Sprintf("write plain numbers in one unit, or dates as 2024-01-31 15:04, or say "+
+		"%s if they name rows, %s if they are categories", spelling.Flag("ignore", f.Name),
+		spelling.Flag("categorical", f.Name))
 	return true
 }
 
@@ -376,8 +393,8 @@ func belowLimit(text string) bool { return text[0] == '<' || strings.HasPrefix(t
 
 // gapLike says whether people write this text for a missing value, so that one such cell is enough.
 func gapLike(text string) bool {
-	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil", "missing", "unknown",
-		"n.a.", "k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
+	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil",
+		"missing", "unknown", "n.a.", "k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
 }
 
 // speaks says whether a text is no number at all, not even NaN or an infinity:
@@ -392,7 +409,9 @@ func speaks(text string) bool {
 // It may also be at their beginning, if it is a currency sign or stands apart.
 // A sign such as > is no unit: the text gives a limit.
 func commonUnit(texts []string) string {
-	inNumber := func(c rune) bool { return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c) }
+	inNumber := func(c rune) bool {
+		return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c)
+	}
 	counts := map[string]int{}
 	best := ""
 	for _, text := range texts {
@@ -401,11 +420,14 @@ func commonUnit(texts []string) string {
 		if bare := strings.TrimRightFunc(text, inNumber); unit == text {
 			unit = strings.TrimSpace(bare)
 			apart := unicode.IsSpace([]rune(text + " ")[len([]rune(bare))])
-			if !apart && strings.ContainsFunc(unit, func(c rune) bool { return !unicode.Is(unicode.Sc, c) }) {
+			if !apart && strings.ContainsFunc(unit, func(c rune) bool {
+				return !unicode.Is(unicode.Sc, c)
+			}) {
 				continue
 			}
 		}
-		if unit == "" || unit == text || strings.ContainsAny(unit, "<>≤≥") || strings.ContainsFunc(unit, unicode.IsDigit) {
+		if unit == "" || unit == text || strings.ContainsAny(unit, "<>≤≥") ||
+			strings.ContainsFunc(unit, unicode.IsDigit) {
 			continue
 		}
 		counts[unit]++

@@ -21,7 +21,8 @@ import (
 // For each finding it gives the number of rows, the first such row, and what to do.
 // It adds to facts what to say or do about a column. rows is advice about all rows.
 // Judge doesn't look at a table on disk.
-func Judge(t *dataset.Table, facts []ColumnFacts, targets ...string) (found finding.List, rows []Advice) {
+func Judge(t *dataset.Table, facts []ColumnFacts,
+	targets ...string) (found finding.List, rows []Advice) {
 	if t.Disk != nil || t.Ranks().Size() > 1 {
 		return nil, nil
 	}
@@ -30,7 +31,8 @@ func Judge(t *dataset.Table, facts []ColumnFacts, targets ...string) (found find
 	for k := range facts {
 		if values := j.values(k); t.Texts(k) == nil {
 			j.sentinels(k, values, stands, 1, func(v float64) string {
-				return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), ".", cmp.Or(t.Reading().Decimal, "."), 1)
+				return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), ".",
+					cmp.Or(t.Reading().Decimal, "."), 1)
 			})
 			j.number(k, values)
 		} else {
@@ -93,15 +95,17 @@ func (j *judge) repeats() []Advice {
 
 // stands says whether people and programs write this number for a missing value.
 func stands(v float64) bool {
-	return math.Abs(v) >= 1e30 || slices.Contains([]float64{99, 999, 9999, 99999, 999999, 99.9, 99.99, 999.9, 999.99,
-		9999.9, 1e20, 1<<15 - 1, 1 << 15, 1<<31 - 1, 1 << 31}, math.Abs(v))
+	return math.Abs(v) >= 1e30 ||
+		slices.Contains([]float64{99, 999, 9999, 99999, 999999, 99.9, 99.99, 999.9, 999.99,
+			9999.9, 1e20, 1<<15 - 1, 1 << 15, 1<<31 - 1, 1 << 31}, math.Abs(v))
 }
 
 // sentinels finds values that may stand for missing values.
 // Such a value v repeats, and it differs from the other values in one of two ways.
 // Either v is negative and no other value is, or v lies outside their range by more than far times
 // the range's width.
-func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far float64, write func(float64) string) {
+func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far float64,
+	write func(float64) string) {
 	f := &j.facts[k]
 	low := math.Inf(1)
 	high := math.Inf(-1)
@@ -128,7 +132,8 @@ func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far flo
 				continue
 			}
 			if cells, _ := count(j.values(o), same); cells > 0 {
-				how = "clear them, since --na would clear cells of column " + spelling.Printable(other.Name) + " too"
+				how = "clear them, since --na would clear cells of column " +
+					spelling.Printable(other.Name) + " too"
 				clear = true
 				f.Then = "clear the cells of " + text
 			}
@@ -136,7 +141,8 @@ func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far flo
 		if !clear {
 			f.Advice = append(f.Advice, Advice{"na", text})
 		}
-		j.found.Add(finding.Sentinel, n, f.Name, text, write(low), write(high), j.t.Where(first), how)
+		j.found.Add(finding.Sentinel, n, f.Name, text, write(low), write(high),
+			j.t.Where(first), how)
 	}
 }
 
@@ -147,7 +153,8 @@ var idName = regexp.MustCompile(`(?i:^|[_ .-])(?i:id|nr|no|key|uuid|number)\.?$|
 func (j *judge) number(k int, values []spot) {
 	f := &j.facts[k]
 	n := len(values)
-	if odd, _ := count(values, broken); f.Kind != "number" || slices.Contains(j.targets, f.Name) || n < 2 || odd > 0 {
+	if odd, _ := count(values, broken); f.Kind != "number" || slices.Contains(j.targets, f.Name) ||
+		n < 2 || odd > 0 {
 		return
 	}
 	settle := func(kind finding.Kind, flag, holds string, about ...any) {
@@ -175,14 +182,15 @@ func (j *judge) number(k int, values []spot) {
 		settle(finding.Codes, flag, "identifier", padded.Cells, f.Name, padded.First, padded.Width)
 	case times == n && kind != "days":
 		settle(finding.DatesAsNumbers, "dates", "date", n, f.Name, how, first)
-	case n >= 20 && f.Distinct == min(n, distinctMost+1) && (idName.MatchString(f.Name) || f.High-f.Low < 2*float64(n)):
+	case n >= 20 && f.Distinct == min(n, distinctMost+1) &&
+		(idName.MatchString(f.Name) || f.High-f.Low < 2*float64(n)):
 		settle(finding.NumbersOfRows, "ignore", "identifier", n, f.Name, first)
 	}
 }
 
 // totals are texts that mark a row of totals, in any column.
-var totals = []string{"total", "totals", "subtotal", "subtotals", "grand total", "summe", "gesamt", "gesamtsumme",
-	"insgesamt", "zwischensumme", "totale", "totaal"}
+var totals = []string{"total", "totals", "subtotal", "subtotals", "grand total", "summe", "gesamt",
+	"gesamtsumme", "insgesamt", "zwischensumme", "totale", "totaal"}
 
 // text looks in a column of text for totals, for dates that stand for a missing date, and for
 // categories that differ only in spelling or have an order.
@@ -204,12 +212,14 @@ func (j *judge) text(k int, values []spot) {
 	}
 	slices.Reverse(days)
 	for _, text := range slices.Sorted(maps.Keys(used)) {
-		if n := used[text]; n > 1 && 3*n <= f.Cells && slices.Contains(totals, strings.ToLower(text)) {
+		if n := used[text]; n > 1 && 3*n <= f.Cells &&
+			slices.Contains(totals, strings.ToLower(text)) {
 			j.found.Add(finding.TotalRows, n, text, f.Name, j.t.Where(first[text]))
 		}
 	}
 	j.sentinels(k, days, func(day float64) bool {
-		return slices.Contains([]string{"1900-01-01", "1970-01-01", "9999-12-31"}, dataset.DateOf(day))
+		return slices.Contains([]string{"1900-01-01", "1970-01-01", "9999-12-31"},
+			dataset.DateOf(day))
 	}, 0.25, func(day float64) string { return written[day] })
 	if f.Kind != "category" {
 		return
@@ -233,8 +243,9 @@ var scales = []string{
 	"very dissatisfied,dissatisfied,neutral,satisfied,very satisfied",
 	"very poor|very bad,poor|bad,fair,average|ok|typical,good,very good,excellent",
 	"never,rarely|seldom,sometimes|occasionally,often|frequently,always",
-	"not at all,slightly,somewhat|moderately,very,extremely", "very low,low,medium|moderate|middle,high,very high",
-	"none,mild,moderate,severe", "tiny,small,medium,large,huge", "xs,s,m,l,xl,xxl",
+	"not at all,slightly,somewhat|moderately,very,extremely",
+	"very low,low,medium|moderate|middle,high,very high", "none,mild,moderate,severe",
+	"tiny,small,medium,large,huge", "xs,s,m,l,xl,xxl",
 }
 
 // inOrder returns texts in their order, if a single scale contains all the texts.
@@ -271,7 +282,8 @@ func (j *judge) leaks(target string, y []spot) {
 			continue
 		}
 		if r := stat.Correlation(Ranks(a), Ranks(b), nil); math.Abs(r) > nearly {
-			j.found.Add(finding.Leak, f.Name, target, r, len(a), j.t.Where(y[0].row), spelling.Flag("ignore", f.Name))
+			j.found.Add(finding.Leak, f.Name, target, r, len(a), j.t.Where(y[0].row),
+				spelling.Flag("ignore", f.Name))
 			if len(j.facts) > 2 { // then other inputs are left
 				f.Advice = []Advice{{"ignore", f.Name}}
 			}

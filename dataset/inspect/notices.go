@@ -110,8 +110,8 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	t := d.Table()
 	found = slices.Concat(Strays(t), asRead(t))
 	var columns []int
-	if t.Names[0] == dataset.IndexName && t.Disk == nil && d.Target != t.Names[0] && d.Group() != t.Names[0] &&
-		!slices.Contains(d.Columns(), 0) {
+	if t.Names[0] == dataset.IndexName && t.Disk == nil && d.Target != t.Names[0] &&
+		d.Group() != t.Names[0] && !slices.Contains(d.Columns(), 0) {
 		columns = append(columns, 0)
 	}
 	if d.Encoding != nil {
@@ -129,7 +129,8 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 		if f.unnamed {
 			found = append(found, unnamed)
 		}
-		if (f.Why != "" && (f.Kind == "number" || f.Kind == "date")) || (f.Kind == "text" && f.Then != "") {
+		if (f.Why != "" && (f.Kind == "number" || f.Kind == "date")) ||
+			(f.Kind == "text" && f.Then != "") {
 			found.Add(finding.OddCategories, f.Name, f.Why)
 		}
 	}

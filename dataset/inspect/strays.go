@@ -19,7 +19,8 @@ type strays struct {
 
 // straysOf finds strays. It doesn't look at rows on disk or on other ranks.
 func straysOf(t *dataset.Table) (all []strays) {
-	if t.Disk != nil || t.Ranks().Size() > 1 || t.Rows == 0 || len(t.Values) != t.Rows*len(t.Names) {
+	if t.Disk != nil || t.Ranks().Size() > 1 || t.Rows == 0 ||
+		len(t.Values) != t.Rows*len(t.Names) {
 		return nil
 	}
 	cols := len(t.Names)
@@ -27,18 +28,22 @@ func straysOf(t *dataset.Table) (all []strays) {
 		return lists.Where(t.Rows, func(i int) bool { return is(t.Values[i*cols : (i+1)*cols]) })
 	}
 	// codes of cells that equal their column's name
-	header := lists.To(cols, func(j int) float64 { return float64(slices.Index(t.Texts(j), t.Names[j])) })
+	header := lists.To(cols, func(j int) float64 {
+		return float64(slices.Index(t.Texts(j), t.Names[j]))
+	})
 	if !slices.Contains(header, -1) {
 		repeated := such(func(cells []float64) bool { return slices.Equal(cells, header) })
 		if repeated != nil {
-			all = append(all, strays{repeated, finding.New(finding.HeaderAgain, lists.Of(repeated, t.Where))})
+			all = append(all, strays{repeated,
+				finding.New(finding.HeaderAgain, lists.Of(repeated, t.Where))})
 		}
 	}
 	blank := such(func(cells []float64) bool {
 		return !slices.ContainsFunc(cells, func(v float64) bool { return v == v })
 	})
 	if blank != nil {
-		all = append(all, strays{blank, finding.New(finding.BlankRows, len(blank), t.Where(blank[0]))})
+		all = append(all, strays{blank, finding.New(finding.BlankRows, len(blank),
+			t.Where(blank[0]))})
 	}
 	for row, least := t.Rows-1, t.Rows-3; row >= max(1, least); row-- {
 		if slices.Contains(blank, row) {
@@ -72,9 +77,10 @@ func Strays(t *dataset.Table) finding.List {
 }
 
 // summaries are words at the beginning of a line of totals.
-var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", "gesamt", "gesamtsumme", "insgesamt",
-	"somme", "totale", "totaal", "suma", "mean", "average", "avg",
-	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand", "count", "anzahl"}
+var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", "gesamt",
+	"gesamtsumme", "insgesamt", "somme", "totale", "totaal", "suma", "mean", "average", "avg",
+	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand",
+	"count", "anzahl"}
 
 // footer returns why a row near the end seems to be no row of the table, or nil.
 // Such a row has a text that begins with # or with a word such as "total", has a text where the
@@ -93,10 +99,12 @@ func footer(t *dataset.Table, row int) *finding.Finding {
 		if _, err := reading.Parse(text); err == nil {
 			continue
 		}
-		words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return c == ' ' || c == ':' || c == '(' })
+		words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool {
+			return c == ' ' || c == ':' || c == '('
+		})
 		switch {
-		case strings.HasPrefix(text, "#") && alone(t, row, j), len(words) > 0 && slices.Contains(summaries, words[0]) &&
-			alone(t, row, j):
+		case strings.HasPrefix(text, "#") && alone(t, row, j), len(words) > 0 &&
+			slices.Contains(summaries, words[0]) && alone(t, row, j):
 			return found(finding.TotalRow, text)
 		case !gapLike(text) && speaks(text) && alone(t, row, j) && others(t, row, j):
 			return found(finding.RemarkRow, text)

@@ -64,7 +64,9 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 	}
 	for i, end := range []float64{f.Low, f.High} {
 		if n := times[end]; n >= 5 && 100*n >= len(y) && n >= 2*most && len(times) >= few {
-			add(finding.Capped, func(v float64) bool { return v == end }, end, []string{"smallest", "largest"}[i])
+			add(finding.Capped, func(v float64) bool {
+				return v == end
+			}, end, []string{"smallest", "largest"}[i])
 		}
 	}
 	return found

@@ -89,9 +89,10 @@ func open(f io.ReaderAt, size int64, source string) (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	virtual := binary.LittleEndian.AppendUint32(append([]byte(magic), footer...), uint32(len(footer)))
+	virtual := binary.LittleEndian.AppendUint32(append([]byte(magic), footer...),
+		uint32(len(footer)))
 	virtual = append(virtual, magic...)
-	c.File, err = parquet.OpenFile(bytes.NewReader(virtual), int64(len(virtual)), parquet.SkipPageIndex(true),
-		parquet.SkipBloomFilters(true))
+	c.File, err = parquet.OpenFile(bytes.NewReader(virtual), int64(len(virtual)),
+		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	return c, err
 }

@@ -43,12 +43,13 @@ type pages struct {
 // The parameter rows is the group's number of rows.
 func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pages, error) {
 	of := c.chunks[group][j]
-	p := &pages{what: what, file: c.file, at: of.DataPageOffset, codec: of.Codec, kind: of.Type, optional: optional,
-		rows: rows, from: pagesFrom}
+	p := &pages{what: what, file: c.file, at: of.DataPageOffset, codec: of.Codec, kind: of.Type,
+		optional: optional, rows: rows, from: pagesFrom}
 	if of.DictionaryPageOffset > 0 {
 		p.at = of.DictionaryPageOffset
 	}
-	if p.at < 0 || p.at > c.size || of.TotalCompressedSize < 0 || of.TotalCompressedSize > c.size-p.at {
+	if p.at < 0 || p.at > c.size || of.TotalCompressedSize < 0 ||
+		of.TotalCompressedSize > c.size-p.at {
 		return nil, errors.New("its pages aren't in the file")
 	}
 	p.end = p.at + of.TotalCompressedSize
@@ -88,7 +89,8 @@ func (p *pages) next() ([]byte, error) {
 	}
 	if int64(header.CompressedPageSize) < 0 || int64(header.CompressedPageSize) > p.end-p.at ||
 		header.UncompressedPageSize < 0 {
-		return nil, fmt.Errorf("a page of %d bytes, where there are %d", header.CompressedPageSize, p.end-p.at)
+		return nil, fmt.Errorf("a page of %d bytes, where there are %d", header.CompressedPageSize,
+			p.end-p.at)
 	}
 	// A page is in memory several times: packed, unpacked, unpacked with its header, and twice in
 	// the decoder.
@@ -173,7 +175,8 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 			}
 			levels := 4 + int(binary.LittleEndian.Uint32(data))
 			values = data[levels:]
-			if err := runs(data[4:levels], 1, n); err != nil && of.DefinitionLevelEncoding == format.RLE {
+			if err := runs(data[4:levels], 1, n); err != nil &&
+				of.DefinitionLevelEncoding == format.RLE {
 				return nil, err
 			}
 		}
@@ -187,8 +190,8 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 		repetitions := int64(of.RepetitionLevelsByteLength)
 		definitions := int64(of.DefinitionLevelsByteLength)
 		levels := repetitions + definitions
-		if min(repetitions, definitions) < 0 || levels > int64(len(data)) || levels > int64(size) || of.NumNulls < 0 ||
-			of.NumNulls > of.NumValues || of.NumRows < 0 {
+		if min(repetitions, definitions) < 0 || levels > int64(len(data)) || levels > int64(size) ||
+			of.NumNulls < 0 || of.NumNulls > of.NumValues || of.NumRows < 0 {
 			return nil, errShort
 		}
 		if p.optional {
@@ -308,8 +311,8 @@ func deltaHead(data []byte, n int) (d delta, err error) {
 	switch {
 	case d.values > uint64(n):
 		err = fmt.Errorf("more than %d values", n)
-	case d.block == 0 || d.block > largest || d.minis == 0 || d.minis > d.block || d.block%d.minis != 0 ||
-		d.block/d.minis%8 != 0:
+	case d.block == 0 || d.block > largest || d.minis == 0 || d.minis > d.block ||
+		d.block%d.minis != 0 || d.block/d.minis%8 != 0:
 		err = fmt.Errorf("blocks of %d values in %d", d.block, d.minis)
 	}
 	return d, err
@@ -390,8 +393,8 @@ func unpack(codec format.CompressionCodec, data []byte, size int) (out []byte, e
 		out = out[:max(n, 0)]
 	case format.Zstd:
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecodeAllCapLimit(true)); err == nil {
+		if z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true)); err == nil {
 			out, err = z.DecodeAll(data, make([]byte, 0, size))
 			z.Close()
 		}

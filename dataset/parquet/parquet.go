@@ -55,7 +55,8 @@ import (
 )
 
 func init() {
-	files.Register(files.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, Read: read, Write: Write})
+	files.Register(files.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic,
+		Read: read, Write: Write})
 }
 
 // read reads a table from an open Parquet file.
@@ -101,7 +102,8 @@ func read(f *os.File, t *dataset.Table) (err error) {
 		return fmt.Errorf("%s: %w", source, err)
 	}
 	const growth = 2 // while memory is moved, old and new exist together
-	if err := memory.Afford(source, growth*8*float64(file.NumRows())*float64(len(t.Names))); err != nil {
+	if err := memory.Afford(source,
+		growth*8*float64(file.NumRows())*float64(len(t.Names))); err != nil {
 		return err
 	}
 	// few files have less than a byte per value
@@ -112,14 +114,16 @@ func read(f *os.File, t *dataset.Table) (err error) {
 			pages, err := file.pagesOf(g, j, int(group.NumRows()), columns[j].optional,
 				fmt.Sprintf("%s: column %d (%.40q)", source, j+1, t.Names[j]))
 			if err == nil {
-				err = columns[j].read(t, chunk.(*parquet.FileColumnChunk).PagesFrom(pages), first, int(group.NumRows()), j)
+				err = columns[j].read(t, chunk.(*parquet.FileColumnChunk).PagesFrom(pages), first,
+					int(group.NumRows()), j)
 			}
 			if errors.As(err, &large) {
 				return large
 			}
 			if err != nil {
 				return &dataset.Error{File: source, Column: j + 1, Name: t.Names[j],
-					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", j+1, t.Names[j], err)}
+					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", j+1,
+						t.Names[j], err)}
 			}
 		}
 		t.Rows = first + int(group.NumRows())
@@ -143,7 +147,8 @@ func columnOf(c *parquet.Column) (of column, err error) {
 	kind := c.Type().Kind()
 	logical := c.Type().LogicalType()
 	switch kind {
-	case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double, parquet.ByteArray:
+	case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double,
+		parquet.ByteArray:
 	default:
 		return of, err
 	}
@@ -173,7 +178,8 @@ func promised(file *parquet.File, size int64) error {
 	for _, group := range file.RowGroups() {
 		n := group.NumRows()
 		if n > left {
-			return fmt.Errorf("damaged: its footer promises %d rows, its row groups hold more: write it again", rows)
+			return fmt.Errorf("damaged: its footer promises %d rows, its row groups hold more: "+
+				"write it again", rows)
 		}
 		left -= n
 	}
@@ -212,7 +218,8 @@ func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) err
 		for reader := page.Values(); ; {
 			k, err := reader.ReadValues(values)
 			if row+k > first+n {
-				return fmt.Errorf("more than %d values for the %d rows from row %d on", n, n, first+1)
+				return fmt.Errorf("more than %d values for the %d rows from row %d on",
+					n, n, first+1)
 			}
 			if more := (row+k)*len(t.Names) - len(t.Values); more > 0 {
 				t.Values = append(t.Values, make([]float64, more)...)
@@ -292,7 +299,8 @@ func Write(w io.Writer, names []string, rows int, fill files.Fill) error {
 	group := parquet.Group{}
 	for j, name := range names {
 		if group[name] != nil || name == "" {
-			return fmt.Errorf("write Parquet: column %d is named %q: names must be distinct text", j+1, name)
+			return fmt.Errorf("write Parquet: column %d is named %q: names must be distinct text",
+				j+1, name)
 		}
 		group[name] = parquet.Compressed(parquet.Leaf(parquet.DoubleType), &parquet.Snappy)
 	}

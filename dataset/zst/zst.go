@@ -35,10 +35,10 @@ import (
 )
 
 func init() {
-	files.RegisterPacked(files.Format{Name: "Zstandard of CSV", Endings: []string{".zst"}, Magic: "\x28\xb5\x2f\xfd"},
-		func(r io.Reader) (io.Reader, error) {
-			window := max(uint64(memory.Limit())/4, zstd.MinWindowSize)
-			return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-				zstd.WithDecoderMaxWindow(min(window, 1<<31)))
-		}, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
+	files.RegisterPacked(files.Format{Name: "Zstandard of CSV", Endings: []string{".zst"},
+		Magic: "\x28\xb5\x2f\xfd"}, func(r io.Reader) (io.Reader, error) {
+		window := max(uint64(memory.Limit())/4, zstd.MinWindowSize)
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(min(window, 1<<31)))
+	}, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
 }

@@ -127,7 +127,9 @@ func Name(name string) string {
 	name = spelling.Cut(name, mostName)
 	// Some characters that can't be printed change the direction of the line's text, or end the
 	// line.
-	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) && c != '\u00a0' && c != '\u202f' }) ||
+	if strings.ContainsFunc(name, func(c rune) bool {
+		return !unicode.IsPrint(c) && c != '\u00a0' && c != '\u202f'
+	}) ||
 		strings.Contains(name, ". ") || strings.Contains(name, ": ") {
 		return strconv.Quote(name)
 	}

@@ -38,9 +38,11 @@ func newVersion(c *common) *cobra.Command {
 		Short: "Print the version, the system and the instruction set",
 		Args:  exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := versionDocument{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, linalg.Level.String()}
+			v := versionDocument{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH,
+				linalg.Level.String()}
 			return c.answer(cmd, v, func(w io.Writer) {
-				fmt.Fprintf(w, "krigo %s (%s, %s, numeric core %s)\n", v.Version, v.Go, v.System, v.Core)
+				fmt.Fprintf(w, "krigo %s (%s, %s, numeric core %s)\n", v.Version, v.Go,
+					v.System, v.Core)
 			})
 		},
 	}
@@ -101,7 +103,8 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 				return err
 			}
 			table := begins("what demo writes", "^"+regexp.QuoteMeta(content.String())+"$")
-			for ending, o := range map[string]own{".csv": table, ".krigo": ownModel, ".html": ownReport} {
+			for ending, o := range map[string]own{".csv": table, ".krigo": ownModel,
+				".html": ownReport} {
 				if err := replaceable(path(ending), o, "name another folder"); err != nil {
 					return err
 				}
@@ -114,8 +117,10 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 				return err
 			}
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			m, err := krigo.Fit(cmd.Context(), rows, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2},
-				Promise: krigo.Promise{Epsilon: 1}, Method: krigo.Method{Inducing: 12}, Run: krigo.Run{Progress: progress.event}})
+			m, err := krigo.Fit(cmd.Context(), rows,
+				krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2},
+					Promise: krigo.Promise{Epsilon: 1}, Method: krigo.Method{Inducing: 12},
+					Run: krigo.Run{Progress: progress.event}})
 			progress.end()
 			if err != nil {
 				return err
@@ -124,7 +129,9 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 				return err
 			}
 			if err := disk.Write(path(".html"),
-				func(w io.Writer) error { return report.Write(cmd.Context(), w, m, rows) }); err != nil {
+				func(w io.Writer) error {
+					return report.Write(cmd.Context(), w, m, rows)
+				}); err != nil {
 				return err
 			}
 			return c.answer(cmd, fitJSON(m, path(".krigo")), func(w io.Writer) {
@@ -132,9 +139,11 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 				fmt.Fprintf(w, "\nOpen %s in a browser. Then:\n", path(".html"))
 				model := spelling.Shell(path(".krigo"))
 				data := spelling.Shell(path(".csv"))
-				fmt.Fprintf(w, "  krigo predict %s %s    # mean, variance and interval for each row\n", model, data)
+				fmt.Fprintf(w, "  krigo predict %s %s    # mean, variance and interval for "+
+					"each row\n", model, data)
 				fmt.Fprintf(w, "  krigo certify %s %s    # recompute the guarantee\n", model, data)
-				fmt.Fprintf(w, "  krigo serve %s    # type inputs at http://localhost:8080/\n", model)
+				fmt.Fprintf(w, "  krigo serve %s    # type inputs at http://localhost:8080/\n",
+					model)
 			})
 		},
 	}

@@ -26,7 +26,8 @@ func paragraphs(texts ...string) string {
 }
 
 // promises matches the lines of a promise behind its first.
-var promises = regexp.MustCompile(`^(  |With \d|With the same confidence|No width is guaranteed|Nothing is guaranteed)`)
+var promises = regexp.MustCompile(
+	`^(  |With \d|With the same confidence|No width is guaranteed|Nothing is guaranteed)`)
 
 // parted cuts a certificate's sentence behind its promise.
 // The promise is the first line, with the table and the further promises that follow it at once.
@@ -48,14 +49,16 @@ func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate, cont
 	case m.Terms.Backtest: // a backtest has no bound
 		which = "last"
 	case c.Route == pacbayes.Direct:
-		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4),
-			cautious.RoundUp(c.BoundSqrt, 4))
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n",
+			cautious.RoundUp(c.MeanBound, 4), cautious.RoundUp(c.BoundSqrt, 4))
 	default:
-		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n",
-			cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4), cautious.RoundUp(c.MeanBound, 4))
+		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the "+
+			"mean %.4f\n", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4),
+			cautious.RoundUp(c.MeanBound, 4))
 	}
-	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
-		counted(c.Rows, c.Groups, which), c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
+	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f "+
+		"nats\n", counted(c.Rows, c.Groups, which), c.EmpiricalRisk, c.KL, c.GridPenalty,
+		c.ChoicesPenalty)
 	fmt.Fprintln(w, "Conditions")
 	for _, s := range c.Conditions {
 		fmt.Fprintln(w, "  - "+s)

@@ -73,22 +73,30 @@ certified rows.`,
 		}),
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "epsilon", everyday: true, value: "E", rule: "the declared one", to: &f.epsilon,
-			help: "another half-width, in sd of the target (a heuristic number, unless there is a curve); with " +
+		cliFlag{name: "epsilon", everyday: true, value: "E", rule: "the declared one",
+			to: &f.epsilon,
+			help: "another half-width, in sd of the target (a heuristic number, unless there is " +
+				"a curve); with " +
 				"--predictions: in its units"},
-		cliFlag{name: "declaration", everyday: true, value: "FILE", to: &f.declaration, endings: []string{"json"},
-			help: "check that the model was fitted as this declaration says (krigo declare)"},
-		cliFlag{name: "refit", everyday: true, to: &f.refit, help: "fit again with the model's own options, and compare every bit"},
-		cliFlag{name: "no-refit", everyday: true, to: &f.noRefit, help: "don't fit again, even if that takes less than a minute"},
+		cliFlag{name: "declaration", everyday: true, value: "FILE", to: &f.declaration,
+			endings: []string{"json"},
+			help:    "check that the model was fitted as this declaration says (krigo declare)"},
+		cliFlag{name: "refit", everyday: true, to: &f.refit,
+			help: "fit again with the model's own options, and compare every bit"},
+		cliFlag{name: "no-refit", everyday: true, to: &f.noRefit,
+			help: "don't fit again, even if that takes less than a minute"},
 		cliFlag{name: "accept-file-order", to: &f.order,
-			help: "models from before version 5: you vouch that the order of the rows in the file, which decided their " +
+			help: "models from before version 5: you vouch that the order of the rows in the " +
+				"file, which decided their " +
 				"roles, is chance"},
-		cliFlag{name: "fresh", everyday: true, to: &f.fresh, help: "bound the risk from rows the model never saw"},
-		cliFlag{name: "anytime", everyday: true, to: &f.anytime,
-			help: "with --fresh: also limits that hold after every number of rows at once, so that you may look as often as " +
+		cliFlag{name: "fresh", everyday: true, to: &f.fresh, help: "bound the risk from rows the " +
+			"model never saw"}, cliFlag{name: "anytime", everyday: true, to: &f.anytime,
+			help: "with --fresh: also limits that hold after every number of rows at once, so " +
+				"that you may look as often as " +
 				"you like"},
 		cliFlag{name: "shift", everyday: true, value: "RHO", to: &f.shift,
-			help: "also the bound on rows of another source, whose relative entropy to this one is at most RHO nats"},
+			help: "also the bound on rows of another source, whose relative entropy to this one " +
+				"is at most RHO nats"},
 	)
 	f.of.bind(cmd)
 	f.tables.bind(cmd)
@@ -108,7 +116,8 @@ func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 	case f.anytime && !f.fresh:
 		return misused("--anytime is for --fresh: a certificate counts its rows once")
 	case shifted && !(f.shift >= 0):
-		return misused("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01", f.shift)
+		return misused("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01",
+			f.shift)
 	case f.declaration != "" && (f.fresh || f.of.file != ""):
 		return misused("--declaration with --fresh or --predictions: it is about a model and " +
 			"the data that it was made from")
@@ -167,8 +176,8 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 
 // runLabels recomputes the certificate of labels args[0] from the certified rows args[1].
 func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) error {
-	if name := changed(cmd, []string{"fresh", "refit", "no-refit", "anytime", "accept-file-order", "declaration",
-		"epsilon", "shift"}); name != "" {
+	if name := changed(cmd, []string{"fresh", "refit", "no-refit", "anytime", "accept-file-order",
+		"declaration", "epsilon", "shift"}); name != "" {
 		return misused("--%s is for models, and %s is a certificate of labels", name, args[0])
 	}
 	p, _, err := krigo.LoadLabels(args[0])
@@ -190,11 +199,13 @@ func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) e
 		Checked []model.Claim `json:"checked"`
 		OnWord  []model.Claim `json:"on_the_fitters_word"`
 	}{p, true, p.Certificate.Valid,
-		[]model.Claim{{What: "the rows", By: "SHA-256"}, {What: "all counts, bounds, thresholds and words", By: "recomputed " +
-			"from the rows"}},
+		[]model.Claim{{What: "the rows", By: "SHA-256"},
+			{What: "all counts, bounds, thresholds and words", By: "recomputed " +
+				"from the rows"}},
 		[]model.Claim{{What: "the conditions above", By: "no program can check them"}}}
 	return c.answer(cmd, d, func(w io.Writer) {
-		fmt.Fprintf(w, "Reproduced from the %d rows of %s, with the same numbers.\n", p.Certificate.Rows, args[1])
+		fmt.Fprintf(w, "Reproduced from the %d rows of %s, with the same numbers.\n",
+			p.Certificate.Rows, args[1])
 		printLabels(w, p)
 		printClaims(w, "Checked", d.Checked)
 		printClaims(w, "Taken on the certifier's word", d.OnWord)
@@ -206,8 +217,8 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 	table *dataset.Table) error {
 	switch {
 	case f.fresh, f.declaration != "", f.epsilon != 0, f.order, cmd.Flags().Changed("shift"):
-		return misused("--fresh, --epsilon, --shift, --declaration and --accept-file-order are for the model of "+
-			"one target: krigo extract %s --target NAME writes it", name)
+		return misused("--fresh, --epsilon, --shift, --declaration and --accept-file-order are "+
+			"for the model of one target: krigo extract %s --target NAME writes it", name)
 	}
 	var d struct {
 		Targets  []*krigo.Recertification `json:"targets"`
@@ -218,8 +229,8 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 		if m.Certificate == nil {
 			continue
 		}
-		r, err := recertify(cmd, c, fmt.Sprintf("%s, target %s", name, m.Target), all.Model(i), table,
-			krigo.CertifyOptions{}, f.refit, !f.noRefit)
+		r, err := recertify(cmd, c, fmt.Sprintf("%s, target %s", name, m.Target),
+			all.Model(i), table, krigo.CertifyOptions{}, f.refit, !f.noRefit)
 		if err != nil {
 			return err
 		}
@@ -233,7 +244,8 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 	}
 	d.Together, d.Sentence = all.Together, all.Sentence()
 	return c.answer(cmd, d, func(w io.Writer) {
-		fmt.Fprintln(w, paragraphs("Recomputed for all targets, with the same numbers.\n"+d.Sentence))
+		fmt.Fprintln(w, paragraphs("Recomputed for all targets, with the same numbers.\n"+
+			d.Sentence))
 		k := 0
 		for i, m := range all.Models {
 			fmt.Fprintf(w, "\nTarget    %s\n\n", m.Target)
@@ -248,7 +260,8 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 }
 
 // runFresh bounds the risk of a model from rows that the model never saw.
-func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model, table *dataset.Table) error {
+func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model,
+	table *dataset.Table) error {
 	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 	fresh, err := m.CertifyFresh(progress.telling(cmd.Context()), table)
 	progress.end()
@@ -293,8 +306,9 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 	}
 	differs, err := r.Refit(cmd.Context(), progress.event)
 	if err == nil && differs != "" {
-		err = fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another "+
-			"version of krigo that may be rounding, else don't rely on this file", name, differs)
+		err = fmt.Errorf("%s can't be made again from its data and options: %s; on another kind "+
+			"of processor or by another version of krigo that may be rounding, else don't rely "+
+			"on this file", name, differs)
 	}
 	return r, err
 }
@@ -330,7 +344,8 @@ func printClaims(w io.Writer, head string, claims []model.Claim) {
 func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	fmt.Fprintln(w, paragraphs(f.Sentence(m))+"\n")
 	what := spelling.Either(f.Groups > 0, "groups", "rows")
-	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk, cautious.RoundUp(f.MeanBound, 4), what)
+	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk,
+		cautious.RoundUp(f.MeanBound, 4), what)
 	if m.Terms.Route == pacbayes.Direct { // its bound isn't about a random draw
 		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)
 		return
@@ -338,6 +353,6 @@ func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"),
 		cautious.Complement(f.Delta))
 	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
-	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n", f.GibbsRisk,
-		cautious.RoundUp(f.Bound, 4), what)
+	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n",
+		f.GibbsRisk, cautious.RoundUp(f.Bound, 4), what)
 }

@@ -77,8 +77,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func newRoot() *cobra.Command {
 	var c common
 	root := &cobra.Command{
-		Use:   "krigo",
-		Short: "krigo fits Gaussian-process models to tables, and certifies how often their predictions miss",
+		Use: "krigo",
+		Short: "krigo fits Gaussian-process models to tables, and certifies how often their " +
+			"predictions miss",
 		Example: `  krigo inspect houses.csv --target price  # what it holds, and how to fit it
   krigo fit houses.csv --target price      # train, certify, save houses.krigo
   krigo predict houses.krigo new.csv       # a mean and an interval for each row
@@ -94,8 +95,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 				return &krigo.UsageError{Err: err}
 			}
 			if ranks.Launched() && !slices.Contains(spread, cmd.Name()) {
-				return misused("%s runs on one rank, and several ranks would do the same work: start it "+
-					"without mpirun", cmd.CommandPath())
+				return misused("%s runs on one rank, and several ranks would do the same work: "+
+					"start it without mpirun", cmd.CommandPath())
 			}
 			if c.threads < 0 {
 				return misused("--threads %d: want a positive number, or 0 for all", c.threads)
@@ -111,16 +112,17 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 	}
 	root.PersistentFlags().SortFlags = false
 	bind(root.PersistentFlags(), c.flags()...)
-	root.AddCommand(newInspect(&c), newFit(&c), newDeclare(&c), newExtract(&c), newPredict(&c), newCertify(&c),
-		newWatch(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newServe(&c), newPipe(&c), newReport(&c),
-		newDemo(&c), newVersion(&c), newMan())
+	root.AddCommand(newInspect(&c), newFit(&c), newDeclare(&c), newExtract(&c), newPredict(&c),
+		newCertify(&c), newWatch(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c),
+		newServe(&c), newPipe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
 	for _, cmd := range root.Commands() {
 		cmd.Flags().SortFlags = false // help shows flags in the order of their table
 	}
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return misused("%w%s (see %s --help)", wrongValue(err), nearestFlag(cmd, err), cmd.CommandPath())
+		return misused("%w%s (see %s --help)", wrongValue(err), nearestFlag(cmd, err),
+			cmd.CommandPath())
 	})
 	return root
 }

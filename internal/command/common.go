@@ -69,8 +69,9 @@ func wrongValue(err error) error {
 	if rest, ours := strings.CutPrefix(wrong.Unwrap().Error(), flag.Name+" "); ours {
 		return fmt.Errorf("--%s %s", flag.Name, rest)
 	}
-	want := map[string]string{"bool": "true or false", "float64": "a number", "int": "a whole number",
-		"int64": "a whole number", "uint64": "a whole number of 0 or more", "duration": "a time such as 90s or 2h",
+	want := map[string]string{"bool": "true or false", "float64": "a number",
+		"int": "a whole number", "int64": "a whole number", "uint64": "a whole number of 0 or more",
+		"duration":     "a time such as 90s or 2h",
 		"float64Slice": "numbers with commas between them"}[flag.Value.Type()]
 	if want == "" {
 		return err

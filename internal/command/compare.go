@@ -46,7 +46,8 @@ pay for.`,
 				return err
 			}
 			if out != "" && r.Rank() == 0 {
-				if err := writable(out, ownComparison, args[0], strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+				if err := writable(out, ownComparison, args[0],
+					strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 					return err
 				}
 			}
@@ -57,8 +58,9 @@ pay for.`,
 			defer table.Close()
 			o.Run.Ranks = r
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			rows, err := krigo.Compare(cmd.Context(), table, o, krigo.CompareOptions{Objectives: f.objectives,
-				Epsilons: epsilons, Splits: f.splits, Progress: progress.compared})
+			rows, err := krigo.Compare(cmd.Context(), table, o,
+				krigo.CompareOptions{Objectives: f.objectives, Epsilons: epsilons, Splits: f.splits,
+					Progress: progress.compared})
 			progress.end()
 			if cmd.Context().Err() != nil {
 				return errors.New("interrupted before all fits were done: no table was made")
@@ -97,7 +99,8 @@ pay for.`,
 func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error) {
 	for _, flag := range []string{"objective", "promise"} {
 		if cmd.Flags().Changed(flag) {
-			return nil, misused("--%s is for fit; compare takes a list, --objectives, and makes no promises", flag)
+			return nil, misused("--%s is for fit; compare takes a list, --objectives, and makes "+
+				"no promises", flag)
 		}
 	}
 	for i, name := range f.objectives {
@@ -124,7 +127,8 @@ func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error)
 
 // comparisonName refuses a file name whose ending names no format. A pipe or device gets CSV.
 func comparisonName(out string) error {
-	if out == "" || slices.Contains([]string{".csv", ".json", ".html"}, strings.ToLower(filepath.Ext(out))) {
+	if out == "" || slices.Contains([]string{".csv", ".json", ".html"},
+		strings.ToLower(filepath.Ext(out))) {
 		return nil
 	}
 	if at, err := os.Stat(out); err == nil && !at.Mode().IsRegular() && !at.IsDir() {
@@ -136,7 +140,8 @@ func comparisonName(out string) error {
 
 // printComparison prints the measures that fit on a terminal. The files have all measures.
 func printComparison(w io.Writer, rows []krigo.Comparison) {
-	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95", "seconds"}
+	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd",
+		"coverage95", "seconds"}
 	print := func(what string, signed bool, of func(krigo.Comparison) map[string]krigo.Measure) {
 		lines := [][]string{append([]string{what, "ε"}, shown...)}
 		for _, r := range rows {
@@ -170,17 +175,22 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 			fmt.Fprintln(w)
 		}
 	}
-	print("objective", false, func(r krigo.Comparison) map[string]krigo.Measure { return r.Measures })
+	print("objective", false, func(r krigo.Comparison) map[string]krigo.Measure {
+		return r.Measures
+	})
 	if rows[len(rows)-1].Differences != nil {
 		fmt.Fprintln(w)
-		print("less "+rows[0].Objective, true, func(r krigo.Comparison) map[string]krigo.Measure { return r.Differences })
+		print("less "+rows[0].Objective, true, func(r krigo.Comparison) map[string]krigo.Measure {
+			return r.Differences
+		})
 	}
 	if rows[0].Splits == 1 {
 		fmt.Fprintln(w, "\nOne split: there are no standard errors.")
 	} else {
 		fmt.Fprintf(w, "\nMeans ± standard errors over %d splits.\n", rows[0].Splits)
 	}
-	fmt.Fprintln(w, "Every fit's certificate stands by itself. Choosing the best row is a choice that they don't pay for.")
+	fmt.Fprintln(w, "Every fit's certificate stands by itself. Choosing the best row is a choice "+
+		"that they don't pay for.")
 }
 
 func writeComparison(w io.Writer, rows []krigo.Comparison) error {

@@ -8,7 +8,8 @@ import (
 )
 
 // ofTheFit are flags of fit that a declaration doesn't have.
-var ofTheFit = []string{"out", "resume", "fresh-start", "dry-run", "verbose", "test", "declared", "budget"}
+var ofTheFit = []string{"out", "resume", "fresh-start", "dry-run", "verbose", "test",
+	"declared", "budget"}
 
 func newDeclare(c *common) *cobra.Command {
 	var f fitFlags

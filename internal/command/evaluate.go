@@ -66,7 +66,8 @@ func printEvaluation(w io.Writer, e *krigo.Evaluation) error {
 	}
 	fmt.Fprintln(w)
 	if e.Jitter > 0 {
-		fmt.Fprintf(w, "with %.2g added to the diagonal of the inducing inputs' covariance matrix\n", e.Jitter)
+		fmt.Fprintf(w, "with %.2g added to the diagonal of the inducing inputs' covariance "+
+			"matrix\n", e.Jitter)
 	}
 	fmt.Fprintln(w, "gradient")
 	if err := printJSON(w, e.Gradient); err != nil {
@@ -85,7 +86,8 @@ func printEvaluation(w io.Writer, e *krigo.Evaluation) error {
 			value *float64
 		}{{"upper bound", b.Upper}, {"by the norm of K − Q", b.UpperNorm}, {"evidence", b.Evidence},
 			{"α-ELBO", b.AlphaELBO},
-			{"α-ELBO at vfe's q(U)", b.AlphaAtVariational}, {"Jensen's there", b.Jensen}, {"vfe", b.Variational}} {
+			{"α-ELBO at vfe's q(U)", b.AlphaAtVariational}, {"Jensen's there", b.Jensen},
+			{"vfe", b.Variational}} {
 			if bound.value != nil {
 				fmt.Fprintf(w, "  %-22s %.12g\n", bound.name, *bound.value)
 			}
@@ -97,7 +99,8 @@ func printEvaluation(w io.Writer, e *krigo.Evaluation) error {
 		sure := ""
 		if c := e.Certificate; c.Valid {
 			what := spelling.Either(c.Groups > 0, "groups", "rows")
-			sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", cautious.Complement(c.Delta), what)
+			sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)",
+				cautious.Complement(c.Delta), what)
 		}
 		fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label,
 			cautious.RoundUp(e.Certificate.Bound, 6), sure)

@@ -19,7 +19,8 @@ their roles.`,
 		Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if target == "" || out == "" {
-				return misused("--target and --out are needed: name a target, and the file to write")
+				return misused("--target and --out are needed: name a target, and the file " +
+					"to write")
 			}
 			all, err := krigo.LoadTargets(args[0])
 			if err != nil {
@@ -37,7 +38,8 @@ their roles.`,
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "target", value: "COL", to: &target, help: "the target whose model to write"},
-		cliFlag{name: "out", value: "FILE", to: &out, endings: []string{"krigo"}, help: "the file to write"},
+		cliFlag{name: "out", value: "FILE", to: &out, endings: []string{"krigo"},
+			help: "the file to write"},
 	)
 	return cmd
 }

@@ -38,7 +38,8 @@ import (
 )
 
 // read returns the table at path, and the options that the flags make for it.
-func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
+func (f *fitFlags) read(path string, in io.Reader,
+	r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
 	o, complete, err := f.chosen()
 	if err != nil {
 		return nil, o, err
@@ -50,12 +51,14 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 	targets, err := krigo.SplitTargets(o.Data.Target, table.Names)
 	if err == nil && len(targets) > 1 {
 		if o.Data.Target, o.Data.Beside = targets[0], targets; !f.several {
-			err = misused("--target %s: only krigo fit takes several targets", f.options.Data.Target)
+			err = misused("--target %s: only krigo fit takes several targets",
+				f.options.Data.Target)
 		}
 	}
 	if err == nil && o.Data.Beside == nil {
 		if table, o, err = o.Kinds(table); o.Data.Kinds != nil && !f.several {
-			err = misused("--target %s: only krigo fit takes more than two classes", f.options.Data.Target)
+			err = misused("--target %s: only krigo fit takes more than two classes",
+				f.options.Data.Target)
 		}
 	}
 	if err == nil {
@@ -66,7 +69,8 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 
 // chosen returns the options that the flags or their declaration make, and a function that
 // completes the options once the table is read.
-func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *dataset.Table) error, err error) {
+func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *dataset.Table) error,
+	err error) {
 	if f.declared != "" {
 		o, err = f.readDeclared()
 		return o, func(*krigo.Data, *dataset.Table) error { return nil }, err
@@ -87,8 +91,8 @@ func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *datase
 func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o.Group) }
 
 // besideDeclared are the flags that may stand beside --declared. They set no option.
-var besideDeclared = []string{"declared", "out", "resume", "fresh-start", "test", "json", "quiet", "threads", "memory",
-	"dry-run", "verbose", "target"}
+var besideDeclared = []string{"declared", "out", "resume", "fresh-start", "test", "json", "quiet",
+	"threads", "memory", "dry-run", "verbose", "target"}
 
 // readDeclared returns the options of a declaration. It refuses flags that set options.
 func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
@@ -101,8 +105,8 @@ func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 	text, name, err := strict.JSONText(f.declared)
 	switch {
 	case len(given) > 0:
-		return o, misused("%s with --declared %s: leave it out, since the declaration has all options",
-			strings.Join(given, ", "), name)
+		return o, misused("%s with --declared %s: leave it out, since the declaration has all "+
+			"options", strings.Join(given, ", "), name)
 	case err != nil:
 		return o, err
 	}
@@ -131,13 +135,15 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 		r.Distinct = true
 	case "group":
 		if o.Data.Group != "" {
-			return fmt.Errorf("--duplicates group and --group %s exclude each other: choose one way to group rows",
-				o.Data.Group)
+			return fmt.Errorf("--duplicates group and --group %s exclude each other: choose one "+
+				"way to group rows", o.Data.Group)
 		}
 		o.Data.Group = dataset.EqualRows
 	}
 	// a notice advises --group for a command that may name the column as a category
-	o.Data.Categorical = slices.DeleteFunc(slices.Clone(o.Data.Categorical), func(c string) bool { return c == o.Data.Group })
+	o.Data.Categorical = slices.DeleteFunc(slices.Clone(o.Data.Categorical), func(c string) bool {
+		return c == o.Data.Group
+	})
 	return errors.Join(f.spelt("duplicates"), r.Check())
 }
 
@@ -239,7 +245,8 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 		o.Declared = &s
 	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
 		return misused("--scaling %s with --categorical or --missing mean: categories and means "+
-			"are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)
+			"are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows",
+			f.scaling)
 	case declared:
 		if table, err = table.Limited(o.Target, o.Censored); err != nil {
 			return err
@@ -266,7 +273,8 @@ func parseEpsilon(s string) (below, above float64, err error) {
 			v[i], err = strconv.ParseFloat(strings.TrimSpace(p), 64)
 		}
 		if err != nil || i > 1 || !(v[i] > 0) {
-			return 0, 0, fmt.Errorf("--epsilon %q: want a positive number, or below:above for the asymmetric loss", s)
+			return 0, 0, fmt.Errorf("--epsilon %q: want a positive number, or below:above for "+
+				"the asymmetric loss", s)
 		}
 	}
 	return v[0], v[1], nil
@@ -320,7 +328,8 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 	}
 	defer table.Close()
 	if f.test != "" {
-		if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r, table.Reading().Naming(names(o.Data)...)); err != nil {
+		if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r,
+			table.Reading().Naming(names(o.Data)...)); err != nil {
 			return err
 		}
 		defer o.Data.Test.Close()
@@ -358,8 +367,8 @@ func (f *fitFlags) mayWrite(path, out string, sibling bool) error {
 		outs = append(outs, path)
 		if _, err := os.Stat(path); err == nil {
 			if old, err := krigo.Load(path); err != nil || old.Counts[dataset.Certified] > 0 {
-				return misused("--deliver all would overwrite %s, which isn't a model that was trained "+
-					"on all rows: move it away, or name another --out", path)
+				return misused("--deliver all would overwrite %s, which isn't a model that was "+
+					"trained on all rows: move it away, or name another --out", path)
 			}
 		}
 	}
@@ -390,8 +399,8 @@ type fitting struct {
 // train fits, saves and prints the model, and with --deliver all its sibling, which all rows train.
 func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 	progress := newProgress(t.cmd.ErrOrStderr(), t.quiet)
-	saver := &checkpointer{path: cmp.Or(f.resume, t.out+".checkpoint"), last: begin, fresh: f.freshStart,
-		say:  progress.say,
+	saver := &checkpointer{path: cmp.Or(f.resume, t.out+".checkpoint"), last: begin,
+		fresh: f.freshStart, say: progress.say,
 		warn: func(text string) { fmt.Fprintln(t.cmd.ErrOrStderr(), "krigo: warning: "+text) }}
 	for _, path := range slices.Compact([]string{t.out + ".checkpoint", saver.path}) {
 		if t.ranks.Rank() > 0 {
@@ -433,8 +442,8 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 		all, err = m.Deliver(t.cmd.Context(), t.table, t.o)
 		progress.end()
 		if err = saver.interrupted(t.cmd.Context(), err); err != nil {
-			return fmt.Errorf("%w (the certified model is saved as %s; this error is about the model that all rows train)",
-				err, t.out)
+			return fmt.Errorf("%w (the certified model is saved as %s; this error is about the "+
+				"model that all rows train)", err, t.out)
 		}
 	}
 	if t.ranks.Rank() > 0 {
@@ -504,8 +513,10 @@ func noteRefit(m *krigo.Model, path string) {
 	if !certified(old) || !certified(m) {
 		return
 	}
-	common := len(lists.If(m.Rows, func(h uint64) bool { _, found := slices.BinarySearch(old.Rows, h); return found }))
-	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && old.Findings.Of(finding.Replaces) == nil &&
+	common := len(lists.If(m.Rows,
+		func(h uint64) bool { _, found := slices.BinarySearch(old.Rows, h); return found }))
+	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) &&
+		old.Findings.Of(finding.Replaces) == nil &&
 		old.Findings.Of(finding.Text) == nil // older files have this finding as a text
 	if (m.Targets == old.Targets || 2*common > len(m.Rows)) && !again {
 		m.Findings.Add(finding.Replaces)
@@ -562,11 +573,12 @@ func (c *checkpointer) claim(path string) (release func(), err error) {
 	lock := path + ".lock"
 	release, err = disk.Claim(lock)
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, fmt.Errorf("another fit is under way with the same output, and has locked %s: wait until it ends, or "+
-			"name another --out", lock)
+		return nil, fmt.Errorf("another fit is under way with the same output, and has locked "+
+			"%s: wait until it ends, or name another --out", lock)
 	}
 	if err != nil {
-		c.warn(fmt.Sprintf("%v: nothing keeps a second fit with the same output from %s", err, path))
+		c.warn(fmt.Sprintf("%v: nothing keeps a second fit with the same output from %s", err,
+			path))
 		release = func() {}
 	}
 	return release, nil
@@ -585,7 +597,8 @@ func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint,
 		if err := strict.ReadJSON(c.path, found); !named && errors.Is(err, fs.ErrNotExist) {
 			found = nil
 		} else if err != nil {
-			return nil, fmt.Errorf("the checkpoint can't be read: %w; move it away, or name another --out", err)
+			return nil, fmt.Errorf("the checkpoint can't be read: %w; move it away, or name "+
+				"another --out", err)
 		}
 	}
 	if r.Size() > 1 {
@@ -621,7 +634,8 @@ func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 		if c.fresh {
 			c.say(c.path + " is of this fit; begin anew all the same")
 		} else {
-			c.say("go on from " + c.path + ", where this fit was interrupted; --fresh-start begins anew")
+			c.say("go on from " + c.path + ", where this fit was interrupted; --fresh-start " +
+				"begins anew")
 		}
 	}
 	if time.Since(c.last) < CheckpointEvery {
@@ -630,8 +644,8 @@ func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 	c.last = time.Now()
 	err := c.write()
 	if err != nil && !c.failed {
-		c.warn(fmt.Sprintf("the checkpoint can't be written: %v: the fit goes on, but would lose the work from now on if "+
-			"it were killed", err))
+		c.warn(fmt.Sprintf("the checkpoint can't be written: %v: the fit goes on, but would lose "+
+			"the work from now on if it were killed", err))
 	}
 	c.failed = err != nil
 	return nil
@@ -651,7 +665,8 @@ func (c *checkpointer) words() string {
 		return "interrupted before the first checkpoint: the same command begins anew"
 	}
 	again := spelling.If(c.fresh, " without --fresh-start")
-	return fmt.Sprintf("interrupted: give the same command again%s, and it goes on from %s", again, c.path)
+	return fmt.Sprintf("interrupted: give the same command again%s, and it goes on from %s",
+		again, c.path)
 }
 
 // interrupted returns err, or if an interruption ended the fit, an error that says how to continue
@@ -659,8 +674,8 @@ func (c *checkpointer) words() string {
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, krigo.ErrOtherCheckpoint):
-		return fmt.Errorf("%s: %w: end that fit with its own data and options, remove the file, or name another --out",
-			c.path, err)
+		return fmt.Errorf("%s: %w: end that fit with its own data and options, remove the file, "+
+			"or name another --out", c.path, err)
 	case err == nil || ctx.Err() == nil:
 		return err
 	case c.state == nil: // this fit changed no checkpoint
@@ -708,10 +723,10 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Objective: m.Objective, Inputs: len(m.Inputs), Encoding: m.Encoding,
 		Kernel:        m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
-		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Population: m.Population(),
-		FewGroups: krigo.FewGroups(&m.Model),
-		Context:   m.Context, Conformal: m.Conformal, Parts: m.Parts(), Test: m.Test, Training: m.Training,
-		Notices:  m.Findings.Words(),
+		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
+		Population: m.Population(), FewGroups: krigo.FewGroups(&m.Model),
+		Context: m.Context, Conformal: m.Conformal, Parts: m.Parts(), Test: m.Test,
+		Training: m.Training, Notices: m.Findings.Words(),
 		Findings: m.Findings.Tell(), Model: path,
 	}
 	trained := m.Trained()
@@ -783,7 +798,8 @@ func printAll(w io.Writer, m *krigo.Model, path string) {
 		}
 		printCertificate(w, m, c, m.InContext())
 	} else {
-		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+".", strings.Join(m.ToldElsewhere(), "\n")))
+		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+".",
+			strings.Join(m.ToldElsewhere(), "\n")))
 	}
 	d := fitJSON(m, path)
 	fmt.Fprintf(w, "\nModel     %s on %s, kernel %s\n", m.Objective, d.rows(m), d.Kernel)
@@ -798,31 +814,34 @@ func printAll(w io.Writer, m *krigo.Model, path string) {
 		kind = "; of kind " + m.Noise
 	}
 	if m.Classes != nil {
-		fmt.Fprintf(w, "          %s: the function and probit noise give the probability of %s, not of %s\n",
-			cautious.Name(m.Target), cautious.Name(m.Classes[1]), cautious.Name(m.Classes[0]))
+		fmt.Fprintf(w, "          %s: the function and probit noise give the probability of %s, "+
+			"not of %s\n", cautious.Name(m.Target), cautious.Name(m.Classes[1]),
+			cautious.Name(m.Classes[0]))
 	} else {
-		fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units%s)\n", d.NoiseVariance,
-			d.ObservationNoise, kind)
+		fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units%s)\n",
+			d.NoiseVariance, d.ObservationNoise, kind)
 	}
 	if d.Parts != nil {
-		fmt.Fprintf(w, "Parts     of the predictions' variance: %s (± 95 %% intervals; for independent, normally "+
-			"distributed inputs)\n", d.Parts)
+		fmt.Fprintf(w, "Parts     of the predictions' variance: %s (± 95 %% intervals; for "+
+			"independent, normally distributed inputs)\n", d.Parts)
 	}
 	printLeftOut(w, m)
 	printTest(w, m)
 	if f := m.Conformal; f != nil {
-		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd hold %s of further targets, on average over draws of the "+
-			"%d %s rows and further rows from the same source (exchangeable rows)\n",
-			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level),
-			f.Rows, cmp.Or(f.From, "calibration"))
+		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd hold %s of further targets, "+
+			"on average over draws of the %d %s rows and further rows from the same source "+
+			"(exchangeable rows)\n", cautious.Width(f.HalfWidth*m.Scaling.TargetScale),
+			cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows,
+			cmp.Or(f.From, "calibration"))
 	}
 	starts := strconv.Itoa(m.Training.Starts)
 	var asked krigo.Options
 	if json.Unmarshal(m.Fitted, &asked) == nil && asked.Run.Restarts > 0 {
 		starts += fmt.Sprintf(" (--restarts %d for each kernel tried)", asked.Run.Restarts)
 	}
-	fmt.Fprintf(w, "Training  starts: %s, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
-		starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
+	fmt.Fprintf(w, "Training  starts: %s, %d iterations, %d evaluations, %.1f s; the best "+
+		"run: %s\n", starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds,
+		m.Training.Stopped)
 	printFindings(w, m.Findings)
 	fmt.Fprintf(w, "Saved     %s\n", path)
 }
@@ -830,30 +849,31 @@ func printAll(w io.Writer, m *krigo.Model, path string) {
 // printLeftOut prints the error of rows that are predicted from all others, if the fit has it.
 func printLeftOut(w io.Writer, m *krigo.Model) {
 	if e := m.Training.LeaveOneOut; e > 0 {
-		fmt.Fprintf(w, "Left out  RMSE %s (%s) if each row is predicted from all others. Further rows have a larger RMSE, "+
-			"with few rows up to twice as large, since every row shaped the parameters\n",
-			cautious.Number(e), cautious.Name(m.Target))
+		fmt.Fprintf(w, "Left out  RMSE %s (%s) if each row is predicted from all others. Further "+
+			"rows have a larger RMSE, with few rows up to twice as large, since every row shaped "+
+			"the parameters\n", cautious.Number(e), cautious.Name(m.Target))
 	}
 }
 
 // printTest prints the errors on test rows, if the fit has any.
 func printTest(w io.Writer, m *krigo.Model) {
 	if t := m.Test; t != nil && m.Classes != nil {
-		fmt.Fprintf(w, "Test      %d rows: %.1f %% wrong labels, log loss %.3g, Brier score %.3g\n", t.Rows,
-			100*t.MeanRisk, t.NLPD, t.RMSERaw*t.RMSERaw)
+		fmt.Fprintf(w, "Test      %d rows: %.1f %% wrong labels, log loss %.3g, Brier score %.3g\n",
+			t.Rows, 100*t.MeanRisk, t.NLPD, t.RMSERaw*t.RMSERaw)
 	}
 	if t := m.Test; t != nil && m.Classes == nil {
 		of := spelling.If(t.Groups > 0, " (on average over %d groups)", t.Groups)
-		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows,
-			cautious.Number(t.RMSERaw), cautious.Name(m.Target), t.MSE, t.NLPD)
+		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g "+
+			"(scaled)\n", t.Rows, cautious.Number(t.RMSERaw), cautious.Name(m.Target),
+			t.MSE, t.NLPD)
 		// The bound of the route direct isn't about a random draw.
 		draw := spelling.If(m.Terms.Route != pacbayes.Direct,
 			", of a random draw %.3f", t.GibbsRisk)
-		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f "+
-			"%%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
+		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the "+
+			"model's own belief, hold %.1f %%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
 		if t.Conformal != nil {
-			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones %.1f %%\n", 100**t.Conformal,
-				100**t.Normalised)
+			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones "+
+				"%.1f %%\n", 100**t.Conformal, 100**t.Normalised)
 		}
 	}
 }
@@ -883,8 +903,8 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	}
 	w = folded(w)
 	of := func(what string, r krigo.Roles) {
-		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what, r.Test, r.Calibration,
-			r.Prior, r.Certified)
+		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what,
+			r.Test, r.Calibration, r.Prior, r.Certified)
 	}
 	of("Rows", p.Roles)
 	if p.Groups != nil {
@@ -893,8 +913,8 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	how := spelling.Either(p.M == 0,
 		"full GP, solved by "+p.Solver,
 		fmt.Sprintf("%d inducing inputs", p.M))
-	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains, how, p.Method,
-		p.Starts, strings.Join(p.Kernels, ", "))
+	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains,
+		how, p.Method, p.Starts, strings.Join(p.Kernels, ", "))
 	printFindings(w, p.Findings)
 	fmt.Fprintf(w, "Options   %s\n", p.Options)
 	return nil
@@ -928,7 +948,9 @@ func (t *fitting) trainTargets(f *fitFlags) error {
 		return err
 	}
 	d := targetsDocument{Together: all.Together, Sentence: all.Sentence(), Model: t.out,
-		Targets: lists.To(len(all.Models), func(i int) fitDocument { return fitJSON(all.Model(i), t.out) })}
+		Targets: lists.To(len(all.Models), func(i int) fitDocument {
+			return fitJSON(all.Model(i), t.out)
+		})}
 	return t.answer(t.cmd, d, func(w io.Writer) {
 		fmt.Fprintln(w, paragraphs(d.Sentence))
 		for i, m := range all.Models {

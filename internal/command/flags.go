@@ -165,7 +165,8 @@ func shown(cmd *cobra.Command, asked string) [][]cliFlag {
 	flags := make([][]cliFlag, len(groups))
 	for i, group := range groups {
 		for _, f := range flagsOf(cmd, group) {
-			if asked == "all" || (asked == everyday && f.everyday) || strings.EqualFold(asked, group) {
+			if asked == "all" || (asked == everyday && f.everyday) ||
+				strings.EqualFold(asked, group) {
 				flags[i] = append(flags[i], f)
 			}
 		}
@@ -187,7 +188,9 @@ func helpText(cmd *cobra.Command, args []string, wide int) string {
 		asked = args[at+1]
 	}
 	var b strings.Builder
-	if slices.ContainsFunc(grouped(cmd), func(group string) bool { return strings.EqualFold(asked, group) }) {
+	if slices.ContainsFunc(grouped(cmd), func(group string) bool {
+		return strings.EqualFold(asked, group)
+	}) {
 		describeFlags(&b, shown(cmd, asked), wide)
 	} else {
 		unknown := spelling.Either(asked == "all" || strings.HasPrefix(asked, "-"), "", asked)
@@ -231,7 +234,8 @@ func describe(b *strings.Builder, cmd *cobra.Command, asked string, wide int) {
 		fmt.Fprint(b, "\nCommands:\n")
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintln(b, behind(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()), sub.Short, wide, 0))
+				fmt.Fprintln(b, behind(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()),
+					sub.Short, wide, 0))
 			}
 		}
 	}
@@ -245,8 +249,10 @@ func describe(b *strings.Builder, cmd *cobra.Command, asked string, wide int) {
 	}
 	describeFlags(b, shown(cmd, asked), wide)
 	if short {
-		fmt.Fprintln(b, "\n"+prose(fmt.Sprintf("--help all shows all %d flags. --help followed by %s shows the flags of that "+
-			"group.", len(all), either(grouped(cmd))), wide))
+		fmt.Fprintln(b, "\n"+
+			prose(fmt.Sprintf("--help all shows all %d flags. --help followed by %s shows the "+
+				"flags of that "+
+				"group.", len(all), either(grouped(cmd))), wide))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())
@@ -347,11 +353,13 @@ func complete(cmd *cobra.Command) {
 		var offer cobra.CompletionFunc
 		switch {
 		case len(b.values) > 0:
-			offer = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			offer = func(_ *cobra.Command, _ []string, typed string) ([]string,
+				cobra.ShellCompDirective) {
 				return oneOf(b.values, typed)
 			}
 		case b.columns:
-			offer = func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			offer = func(_ *cobra.Command, args []string, typed string) ([]string,
+				cobra.ShellCompDirective) {
 				for _, arg := range args { // a model may stand before the table
 					if names := columnNames(arg); len(names) > 0 {
 						return oneOf(names, typed)
@@ -376,7 +384,8 @@ func startingWith(typed string, names []string, list bool) (all []string) {
 		before = typed[:strings.LastIndex(typed, ",")+1]
 	}
 	for _, name := range names {
-		if strings.HasPrefix(before+name, typed) && !slices.Contains(strings.Split(before, ","), name) {
+		if strings.HasPrefix(before+name, typed) &&
+			!slices.Contains(strings.Split(before, ","), name) {
 			all = append(all, before+name)
 		}
 	}

@@ -33,15 +33,16 @@ them, so memory doesn't grow with their number. The same seed gives the same byt
 			if err := writable(out, noneOwn); err != nil {
 				return err
 			}
-			lengthscales, err := draw.Write(cmd.Context(), out, generateProgress(cmd.ErrOrStderr(), c.quiet, draw.Rows))
+			lengthscales, err := draw.Write(cmd.Context(), out,
+				generateProgress(cmd.ErrOrStderr(), c.quiet, draw.Rows))
 			if err != nil {
 				return err
 			}
-			d := generateDocument{draw.Rows, draw.Inputs, draw.Variance, lengthscales, draw.NoiseVariance, draw.Features,
-				draw.Seed, out}
+			d := generateDocument{draw.Rows, draw.Inputs, draw.Variance, lengthscales,
+				draw.NoiseVariance, draw.Features, draw.Seed, out}
 			return c.answer(cmd, d, func(w io.Writer) {
-				fmt.Fprintf(w, "Drawn     %d rows × %d inputs, variance %g, noise variance %g\n", d.Rows, d.Inputs, d.Variance,
-					d.NoiseVariance)
+				fmt.Fprintf(w, "Drawn     %d rows × %d inputs, variance %g, noise variance %g\n",
+					d.Rows, d.Inputs, d.Variance, d.NoiseVariance)
 				fmt.Fprintf(w, "          lengthscales %.4g\nSaved     %s\n", lengthscales, out)
 			})
 		},
@@ -49,15 +50,18 @@ them, so memory doesn't grow with their number. The same seed gives the same byt
 	bind(cmd.Flags(),
 		cliFlag{name: "rows", value: "N", def: "1000", to: &draw.Rows, help: "rows to draw"},
 		cliFlag{name: "inputs", value: "D", def: "2", to: &draw.Inputs, help: "inputs of each"},
-		cliFlag{name: "variance", value: "V", def: "1", to: &draw.Variance, help: "variance of the function"},
-		cliFlag{name: "lengthscales", value: "LIST", rule: "drawn between √D/2 and 4√D", to: &draw.Lengthscales,
+		cliFlag{name: "variance", value: "V", def: "1", to: &draw.Variance,
+			help: "variance of the function"}, cliFlag{name: "lengthscales", value: "LIST",
+			rule: "drawn between √D/2 and 4√D", to: &draw.Lengthscales,
 			help: "one lengthscale an input, or one for all"},
-		cliFlag{name: "noise-variance", value: "V", def: "0.1", to: &draw.NoiseVariance, help: "variance of the noise"},
-		cliFlag{name: "features", value: "K", def: "500", to: &draw.Features,
-			help: "random Fourier features that the function is made of"},
-		cliFlag{name: "seed", value: "S", def: "0", to: &draw.Seed, help: "seed of the draw; same seed, same bytes"},
+		cliFlag{name: "noise-variance", value: "V", def: "0.1", to: &draw.NoiseVariance,
+			help: "variance of the noise"}, cliFlag{name: "features", value: "K", def: "500",
+			to: &draw.Features, help: "random Fourier features that the function is made of"},
+		cliFlag{name: "seed", value: "S", def: "0", to: &draw.Seed,
+			help: "seed of the draw; same seed, same bytes"},
 		cliFlag{name: "out", value: "FILE", to: &out, endings: []string{"npy", "csv", "gz"},
-			help: "file to write: NPY, CSV or gzip of CSV, as it ends in .npy, .csv or .gz (required)"},
+			help: "file to write: NPY, CSV or gzip of CSV, as it ends in .npy, .csv or .gz " +
+				"(required)"},
 	)
 	return cmd
 }

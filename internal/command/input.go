@@ -32,7 +32,8 @@ func checkInput(cmd *cobra.Command, args []string) error {
 	case tables > 1:
 		return misused("standard input (-) can be read once: name a file for the other table")
 	case tables == 1 && ranks.Launched():
-		return misused("standard input (-) reaches one rank alone: name a file that all ranks can read")
+		return misused("standard input (-) reaches one rank alone: name a file that all ranks " +
+			"can read")
 	}
 	return nil
 }
@@ -40,7 +41,8 @@ func checkInput(cmd *cobra.Command, args []string) error {
 // readTable reads a table from a file, or as CSV from standard input.
 // Each rank of r gets its part of the file. r is nil for a command that runs on one rank.
 // of says how cells are written.
-func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*dataset.Table, error) {
+func readTable(path string, in io.Reader, r ranks.Ranks,
+	of dataset.Reading) (*dataset.Table, error) {
 	switch {
 	case path == standardInput:
 		return files.CSV{From: in, Source: "standard input", As: of}.Read()
@@ -98,7 +100,8 @@ func columnNames(path string) []string {
 	if err != nil {
 		return nil
 	}
-	table, err := files.CSV{From: bytes.NewReader(head[:bytes.LastIndexByte(head, '\n')+1]), Source: path}.Read()
+	table, err := files.CSV{From: bytes.NewReader(head[:bytes.LastIndexByte(head, '\n')+1]),
+		Source: path}.Read()
 	if err != nil {
 		return nil // a format that has its names at the end
 	}

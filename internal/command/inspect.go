@@ -43,8 +43,8 @@ type inspectDocument struct {
 }
 
 // ofReading are the flags of fit that say how a table is read.
-var ofReading = []string{"target", "missing-target", "dates", "decimal", "thousands", "na", "below", "units", "skip-rows",
-	"header", "sheet", "duplicates"}
+var ofReading = []string{"target", "missing-target", "dates", "decimal", "thousands", "na", "below",
+	"units", "skip-rows", "header", "sheet", "duplicates"}
 
 func newInspect(c *common) *cobra.Command {
 	var f fitFlags
@@ -99,7 +99,8 @@ inspect guesses nothing. If something is unclear, it asks.`,
 			d := inspectDocument{Rows: table.Rows, Dropped: table.Found.Dropped, Columns: facts}
 			found := slices.Concat(inspect.Remarks(table, facts), judged)
 			d.Remarks, d.Findings = found.Words(), found.Tell()
-			d.First = unsettled(facts, targets, len(inspect.Strays(table))+len(found.Of(finding.TotalRows)) > 0)
+			d.First = unsettled(facts, targets, len(inspect.Strays(table))+
+				len(found.Of(finding.TotalRows)) > 0)
 			if len(d.First) == 0 && target != "" {
 				if err := d.tied(cmd.Context(), table, targets, facts); err != nil {
 					return err
@@ -146,7 +147,8 @@ func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, target
 				d.Untied = "some targets are limits of detection"
 				return nil
 			default:
-				d.Untied = fmt.Sprintf("the table is read without --%s; give inspect that flag, too", a.Flag)
+				d.Untied = fmt.Sprintf("the table is read without --%s; give inspect that "+
+					"flag, too", a.Flag)
 				return nil
 			}
 		}
@@ -181,8 +183,8 @@ func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 
 // inspected returns the command that fits a table, with the flags of this inspection and of its
 // advice.
-func inspected(flags *pflag.FlagSet, path, target string, targets []string, facts []inspect.ColumnFacts,
-	rows []inspect.Advice) string {
+func inspected(flags *pflag.FlagSet, path, target string, targets []string,
+	facts []inspect.ColumnFacts, rows []inspect.Advice) string {
 	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
 	for _, name := range ofReading[1:] {
 		if p := flags.Lookup(name); p.Changed {
@@ -213,7 +215,9 @@ func unsettled(facts []inspect.ColumnFacts, targets []string, strays bool) (firs
 	}
 	inputs := 0
 	for _, f := range facts {
-		left := f.Kind == "index" || slices.ContainsFunc(f.Advice, func(a inspect.Advice) bool { return a.Flag == "ignore" })
+		left := f.Kind == "index" || slices.ContainsFunc(f.Advice, func(a inspect.Advice) bool {
+			return a.Flag == "ignore"
+		})
 		if !slices.Contains(targets, f.Name) && !left {
 			inputs++
 		}
@@ -247,10 +251,13 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 		case f.Kind == "constant":
 			values = cautious.Digits(f.Low, 6)
 		case f.Examples != nil:
-			quotes := lists.Of(f.Examples, func(text string) string { return fmt.Sprintf("%.30q", text) })
+			quotes := lists.Of(f.Examples, func(text string) string {
+				return fmt.Sprintf("%.30q", text)
+			})
 			values = strings.Join(quotes, ", ")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t\n", spelling.Printable(f.Name), f.Kind, f.Missing, f.Distinct, values)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t\n", spelling.Printable(f.Name), f.Kind, f.Missing,
+			f.Distinct, values)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -263,14 +270,15 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 		fmt.Fprintf(w, "%s: %s\n", spelling.Printable(f.Name), f)
 	}
 	if t, group := d.grouping(); group != "" {
-		fmt.Fprintf(w, "Rows of the same %s predict one another. With --group the promise is about a new %[1]s, without it "+
-			"about further rows of the same\n", t.Unit())
+		fmt.Fprintf(w, "Rows of the same %s predict one another. With --group the promise is "+
+			"about a new %[1]s, without it about further rows of the same\n", t.Unit())
 	}
 	if d.Untied != "" {
 		fmt.Fprintf(w, "What ties rows together wasn't looked for: %s\n", d.Untied)
 	}
 	if len(d.First) > 0 {
-		fmt.Fprintf(w, "\nSettle first: %s. Then, with what you choose:\n", strings.Join(d.First, ", "))
+		fmt.Fprintf(w, "\nSettle first: %s. Then, with what you choose:\n",
+			strings.Join(d.First, ", "))
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", d.Command)
 	return err
@@ -320,7 +328,9 @@ func advisable(cmd *cobra.Command, err error) {
 	var columns *inspect.ColumnsError
 	if errors.As(err, &columns) {
 		for i, f := range columns.Columns {
-			columns.Columns[i].Advice = lists.If(f.Advice, func(a inspect.Advice) bool { return cmd.Flag(a.Flag) != nil })
+			columns.Columns[i].Advice = lists.If(f.Advice, func(a inspect.Advice) bool {
+				return cmd.Flag(a.Flag) != nil
+			})
 		}
 	}
 }
@@ -329,8 +339,8 @@ func advisable(cmd *cobra.Command, err error) {
 // the given command line with the flags that help.
 func suggest(err error, args []string) string {
 	var columns *inspect.ColumnsError
-	if !errors.As(err, &columns) || len(args) == 0 || !slices.Contains([]string{"fit", "declare", "compare", "evaluate"},
-		args[0]) {
+	if !errors.As(err, &columns) || len(args) == 0 ||
+		!slices.Contains([]string{"fit", "declare", "compare", "evaluate"}, args[0]) {
 		return ""
 	}
 	if len(columns.Columns) == 0 && len(columns.Gaps) == 0 {

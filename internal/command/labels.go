@@ -60,8 +60,9 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 		}
 	}
 	if c.Alarms() == 0 {
-		return nil, fmt.Errorf("%s can't be watched: want a bound on wrong labels among single rows, of all classes or of "+
-			"each (certify with --statements error,classes and without --group)", path)
+		return nil, fmt.Errorf("%s can't be watched: want a bound on wrong labels among single "+
+			"rows, of all classes or of each (certify with --statements error,classes and "+
+			"without --group)", path)
 	}
 	var l *pacbayes.Labelled
 	var hashes []uint64
@@ -80,7 +81,8 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 		}
 		return o, nil
 	}
-	return &claimed{c, dataset.Reading{}.Every(), func(t *dataset.Table) (_ *dataset.Data, err error) {
+	return &claimed{c, dataset.Reading{}.Every(), func(t *dataset.Table) (_ *dataset.Data,
+		err error) {
 		if l, hashes, same, err = p.Again(ctx, t); err != nil {
 			return nil, err
 		}

@@ -26,7 +26,10 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		p.patience = 0
 	}
 	ended := make(chan int, 1)
-	go func() { ended <- Run(context.WithValue(ctx, partingKey{}, p), args, stdin, stdout, stderr) }()
+	go func() {
+		ended <- Run(context.WithValue(ctx, partingKey{}, p), args, stdin,
+			stdout, stderr)
+	}()
 	select {
 	case status := <-ended:
 		return status

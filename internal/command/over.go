@@ -17,8 +17,8 @@ var spread = []string{"fit", "evaluate", "certify", "compare"}
 // over returns a function that runs a command's work on all ranks of its job.
 // Only the first rank prints, and only the first rank handles interruptions.
 // It tells the other ranks.
-func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks) error) func(*cobra.Command,
-	[]string) error {
+func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks) error) func(
+	*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		r, err := ranks.Start()
 		if err != nil {
@@ -51,7 +51,8 @@ func Alike(r ranks.Ranks) error {
 		return err
 	}
 	if string(first) != own {
-		err = fmt.Errorf("this rank runs %s, the first rank %s: install the same krigo, and set KRIGO_CPU to an instruction set that all have", own, first)
+		err = fmt.Errorf("this rank runs %s, the first rank %s: install the same krigo, and set "+
+			"KRIGO_CPU to an instruction set that all have", own, first)
 	}
 	return r.Agree(err)
 }

@@ -61,7 +61,8 @@ func ownPredictions(kept []string) own {
 	return own{"a table that krigo predict wrote with the same --keep",
 		regexp.MustCompile(`^\{("targets":\[\{)?"target":"([^"\\]|\\.)*",("classes":\[("([^"\\]|\\.)*",?)*\],)?` +
 			`("solver":"[a-z]*",)?"predictions":\[`),
-		regexp.MustCompile(begin + several + begin + labels + columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
+		regexp.MustCompile(begin + several + begin + labels + columns +
+			"(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*" +
 			"(\nprobability_-?[0-9]+)*(\nexplain_base(\ncontribution_[^\x00]*)+\nexplain_remainder)?$")}
 }
 
@@ -99,9 +100,11 @@ func replaceable(path string, o own, instead string) error {
 	}
 	switch {
 	case err != nil && err != io.EOF:
-		return fmt.Errorf("%s exists, but krigo can't read it: %w; move it away, or %s", path, err, instead)
+		return fmt.Errorf("%s exists, but krigo can't read it: %w; move it away, or %s", path,
+			err, instead)
 	case begin.Len() > 0 && !o.wrote(path, begin.Bytes()):
-		return misused("%s exists and isn't %s, so krigo doesn't overwrite it; move it away, or %s", path, o.what, instead)
+		return misused("%s exists and isn't %s, so krigo doesn't overwrite it; move it away, or %s",
+			path, o.what, instead)
 	}
 	return nil
 }
@@ -122,7 +125,8 @@ func writable(out string, o own, inputs ...string) error {
 	}
 	for _, input := range inputs {
 		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
-			return fmt.Errorf("--out %s: the command reads %s, so the file would be lost: name another", out, input)
+			return fmt.Errorf("--out %s: the command reads %s, so the file would be lost: name "+
+				"another", out, input)
 		}
 	}
 	if at.Mode().IsRegular() {

@@ -23,15 +23,19 @@ it. Requests and replies are frames of JSON and numbers, which docs/pipe.md desc
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(),
-				pipe.Options{Version: version(), Describe: func(m *krigo.Model) any { return fitJSON(m, "") },
-					Parameters: parametersOf, Flags: optionsOf, Schema: func() any { return schema(cmd.Root()) }})
+				pipe.Options{Version: version(), Describe: func(m *krigo.Model) any {
+					return fitJSON(m, "")
+				},
+					Parameters: parametersOf, Flags: optionsOf, Schema: func() any {
+						return schema(cmd.Root())
+					}})
 		},
 	}
 }
 
 // besidesOptions are the flags about files and output of a command. Requests don't have them.
-var besidesOptions = []string{"out", "resume", "fresh-start", "dry-run", "verbose", "test", "help", "json", "quiet",
-	"threads", "memory"}
+var besidesOptions = []string{"out", "resume", "fresh-start", "dry-run", "verbose", "test", "help",
+	"json", "quiet", "threads", "memory"}
 
 // option describes a flag to programs that call krigo pipe.
 // The packages for Python and R make their parameters from these options.
@@ -50,15 +54,17 @@ type option struct {
 func schema(root *cobra.Command) map[string][]option {
 	of := map[string][]option{}
 	for _, cmd := range root.Commands() {
-		if !slices.Contains([]string{"fit", "evaluate", "compare", "predict", "certify"}, cmd.Name()) {
+		if !slices.Contains([]string{"fit", "evaluate", "compare", "predict", "certify"},
+			cmd.Name()) {
 			continue
 		}
 		for _, f := range slices.Concat(shown(cmd, "all")...) {
 			if slices.Contains(besidesOptions, f.name) {
 				continue
 			}
-			o := option{Name: f.name, Group: f.group, Tier: "expert", Type: cmd.Flags().Lookup(f.name).Value.Type(),
-				Default: f.def, Rule: f.rule, Values: f.values, Help: f.help}
+			o := option{Name: f.name, Group: f.group, Tier: "expert",
+				Type: cmd.Flags().Lookup(f.name).Value.Type(), Default: f.def, Rule: f.rule,
+				Values: f.values, Help: f.help}
 			if f.everyday {
 				o.Tier = everyday
 			}
@@ -111,7 +117,8 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 	case errors.Is(err, pflag.ErrHelp):
 		err = errors.New("--help: docs/reference/settings.md has all flags")
 	case err != nil:
-		err = fmt.Errorf("%w%s (docs/reference/settings.md has all flags)", err, nearestFlag(cmd, err))
+		err = fmt.Errorf("%w%s (docs/reference/settings.md has all flags)", err,
+			nearestFlag(cmd, err))
 	}
 	if err != nil {
 		return a, &krigo.UsageError{Err: err}
@@ -123,12 +130,14 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 		}
 	})
 	if len(files) > 0 {
-		return a, misused("%s: it is for krigo %s on the command line alone", strings.Join(files, ", "), command)
+		return a, misused("%s: it is for krigo %s on the command line alone",
+			strings.Join(files, ", "), command)
 	}
 	cmd.Flags().Visit(func(p *pflag.Flag) {
 		rule := p.Value.(bound).rule
 		number := slices.Contains([]string{"int", "float64"}, p.Value.Type())
-		if text := p.Value.String(); err == nil && (text == "" || (text == "0" && number && rule != "")) {
+		if text := p.Value.String(); err == nil &&
+			(text == "" || (text == "0" && number && rule != "")) {
 			err = misused("--%s %q: leave it out for the default", p.Name, text)
 		}
 	})

@@ -59,7 +59,9 @@ type predictFlags struct {
 
 // check refuses flags that don't go together, and a file that predict must not overwrite.
 func (f *predictFlags) check(json bool, inputs []string) error {
-	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds(), kind) })
+	few := slices.ContainsFunc(f.kinds, func(kind string) bool {
+		return slices.Contains(krigo.FewRowKinds(), kind)
+	})
 	ending := filepath.Ext(f.out)
 	binary := slices.Contains(numeric, ending)
 	switch {
@@ -68,7 +70,8 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 	case !(f.level > 0 && f.level < 1):
 		return misused("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)
 	case few && f.data == "":
-		return misused("--intervals full and jackknife need the data that the model was made from: add --data FILE")
+		return misused("--intervals full and jackknife need the data that the model was made " +
+			"from: add --data FILE")
 	case !few && f.data != "":
 		return misused("--data goes with --intervals full or jackknife, which need the data that " +
 			"the model was made from")
@@ -121,12 +124,15 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return err
 	}
 	f.tell(cmd, c, found.Words())
-	if (m.Classes != nil || m.Ordinal != nil) && !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
-		kept = kept.Labelled(func(row int) string { return document.Predictions[row].Label }, document.Sets)
+	if (m.Classes != nil || m.Ordinal != nil) && !c.json &&
+		!slices.Contains(numeric, filepath.Ext(f.out)) {
+		kept = kept.Labelled(func(row int) string {
+			return document.Predictions[row].Label
+		}, document.Sets)
 	}
 	names, fill := document.table(f.kinds, f.samples)
-	return f.write(cmd.OutOrStdout(), written{&document, &document.Kept, c.json, names, len(document.Predictions),
-		fill}, kept)
+	return f.write(cmd.OutOrStdout(), written{&document, &document.Kept, c.json, names,
+		len(document.Predictions), fill}, kept)
 }
 
 // numeric are the endings of files of numbers.
@@ -137,9 +143,10 @@ func (f *predictFlags) setLevel() (float64, error) {
 	switch {
 	case len(f.kinds) == 0:
 		return 0, nil
-	case !slices.Equal(f.kinds, []string{"conformal"}) || slices.Contains(numeric, filepath.Ext(f.out)):
-		return 0, misused("--intervals %s: a target of classes has conformal sets of labels alone, in CSV and JSON",
-			strings.Join(f.kinds, ","))
+	case !slices.Equal(f.kinds, []string{"conformal"}) ||
+		slices.Contains(numeric, filepath.Ext(f.out)):
+		return 0, misused("--intervals %s: a target of classes has conformal sets of labels "+
+			"alone, in CSV and JSON", strings.Join(f.kinds, ","))
 	}
 	return f.level, nil
 }
@@ -174,8 +181,8 @@ func (f *predictFlags) tell(cmd *cobra.Command, c *common, found []string) {
 func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 	table *dataset.Table) (d predictDocument, found finding.List, err error) {
 	if by := m.Posterior.Local(); by != "" && !c.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on %s, not on all %d\n", by,
-			m.Posterior.Support.Rows)
+		fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on %s, not on "+
+			"all %d\n", by, m.Posterior.Support.Rows)
 	}
 	ps, drawn, err := f.predict(cmd, c.quiet, m, table)
 	if err == nil && !c.quiet {
@@ -184,7 +191,8 @@ func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
 	if err != nil {
 		return d, nil, err
 	}
-	d = predictDocument{Target: m.Target, Classes: m.Classes, Predictions: ps, Samples: drawn, Chances: m.Chances(ps)}
+	d = predictDocument{Target: m.Target, Classes: m.Classes, Predictions: ps, Samples: drawn,
+		Chances: m.Chances(ps)}
 	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 		d.Solver = kind
 	}
@@ -210,15 +218,18 @@ func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model,
 	progress := newProgress(cmd.ErrOrStderr(), quiet)
 	defer progress.end()
 	solving := func(iteration int, residual float64) {
-		progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
+		progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration,
+			Residual: residual})
 	}
 	if f.exactVariance {
-		ps, err = m.Predict(cmd.Context(), table, krigo.PredictOptions{ExactVariance: true, Progress: solving})
+		ps, err = m.Predict(cmd.Context(), table, krigo.PredictOptions{ExactVariance: true,
+			Progress: solving})
 	} else {
 		ps, err = m.Predict(progress.telling(cmd.Context()), table, krigo.PredictOptions{})
 	}
 	if err == nil && f.samples > 0 {
-		drawn, err = m.Sample(cmd.Context(), table, krigo.SampleOptions{Count: f.samples, Seed: f.seed, Progress: solving})
+		drawn, err = m.Sample(cmd.Context(), table,
+			krigo.SampleOptions{Count: f.samples, Seed: f.seed, Progress: solving})
 	}
 	return ps, drawn, err
 }
@@ -236,8 +247,8 @@ func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *data
 	}
 	for _, kind := range f.kinds {
 		if slices.Contains(krigo.FewRowKinds(), kind) {
-			of[kind], err = m.IntervalsOfFew(cmd.Context(), data, table, krigo.IntervalOptions{Kind: kind, Level: f.level,
-				By: f.by})
+			of[kind], err = m.IntervalsOfFew(cmd.Context(), data, table,
+				krigo.IntervalOptions{Kind: kind, Level: f.level, By: f.by})
 		} else {
 			of[kind], err = m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: f.level})
 		}
@@ -299,10 +310,12 @@ func compressed(w io.Writer, ending string) (io.WriteCloser, error) {
 
 // table returns the names of the columns, and a function that fills a row:
 // predictions, intervals, samples, and the explanation.
-func (d predictDocument) table(kinds []string, samples int) (names []string, fill func(i int, values []float64) error) {
+func (d predictDocument) table(kinds []string,
+	samples int) (names []string, fill func(i int, values []float64) error) {
 	names = krigo.PredictionNames()
 	if d.Classes != nil {
-		names = []string{"probability_" + d.Classes[0], "probability_" + d.Classes[1], "latent_sd", "outside"}
+		names = []string{"probability_" + d.Classes[0], "probability_" + d.Classes[1],
+			"latent_sd", "outside"}
 		kinds = nil // sets of labels are text
 	}
 	first := len(names)
@@ -342,8 +355,8 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 
 // predictTargets predicts the rows of a table with models of several targets.
 // The columns of a target's predictions end in _TARGET.
-func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table,
-	kept *dataset.Kept) error {
+func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.Targets,
+	table *dataset.Table, kept *dataset.Kept) error {
 	var names []string
 	var fills []func(i int, values []float64) error
 	var widths []int
@@ -379,15 +392,16 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 		}
 	}
 	f.tell(cmd, c, said)
-	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, names, table.Rows, func(i int, values []float64) error {
-		for k, fill := range fills {
-			if err := fill(i, values[:widths[k]]); err != nil {
-				return err
+	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, names, table.Rows,
+		func(i int, values []float64) error {
+			for k, fill := range fills {
+				if err := fill(i, values[:widths[k]]); err != nil {
+					return err
+				}
+				values = values[widths[k]:]
 			}
-			values = values[widths[k]:]
-		}
-		return nil
-	}}, kept)
+			return nil
+		}}, kept)
 }
 
 // classesPredicted is what predict --json prints of more than two classes.
@@ -398,10 +412,11 @@ type classesPredicted struct {
 
 // predictClasses predicts the rows of a table with models of more than two classes:
 // a label, and a probability of each class.
-func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.Targets, table *dataset.Table,
-	kept *dataset.Kept) error {
+func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.Targets,
+	table *dataset.Table, kept *dataset.Kept) error {
 	if f.samples > 0 || f.explain {
-		return misused("--samples, --explain: a target of more than two classes has no draws and explanations")
+		return misused("--samples, --explain: a target of more than two classes has no draws and " +
+			"explanations")
 	}
 	var d classesPredicted
 	level, err := f.setLevel()
@@ -412,7 +427,9 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 		return err
 	}
 	found, err := all.Model(0).PredictionFindings(table, lists.Of(d.Predictions,
-		func(p krigo.KindPrediction) model.Prediction { return model.Prediction{Outside: p.Outside} }))
+		func(p krigo.KindPrediction) model.Prediction {
+			return model.Prediction{Outside: p.Outside}
+		}))
 	if err != nil {
 		return err
 	}
@@ -421,7 +438,8 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 	if !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
 		kept = labelled
 	}
-	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, names, len(d.Predictions), fill}, kept)
+	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, names, len(d.Predictions), fill},
+		kept)
 }
 
 // targetsPredicted is what predict --json prints of several targets.
@@ -478,9 +496,11 @@ of --solver nearest predict each row from the training rows nearest to it, and s
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, c, args) },
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: slices.Concat(krigo.IntervalKinds(),
-			krigo.FewRowKinds()),
-			help: "further intervals: " + strings.Join(slices.Concat(krigo.IntervalKinds(), krigo.FewRowKinds()), ", ")},
+		cliFlag{name: "intervals", value: "LIST", to: &f.kinds,
+			values: slices.Concat(krigo.IntervalKinds(),
+				krigo.FewRowKinds()),
+			help: "further intervals: " +
+				strings.Join(slices.Concat(krigo.IntervalKinds(), krigo.FewRowKinds()), ", ")},
 		cliFlag{name: "keep", value: "COLS", to: &f.keep, columns: true,
 			help: "columns of DATA that stand before the predictions, such as names of rows"},
 		cliFlag{name: "data", value: "DATA", to: &f.data, endings: tableEndings(),
@@ -488,16 +508,19 @@ of --solver nearest predict each row from the training rows nearest to it, and s
 		cliFlag{name: "by", value: "COL", to: &f.by,
 			help: "column whose values each get their own intervals full and jackknife"},
 		cliFlag{name: "level", value: "P", def: "0.95", to: &f.level,
-			help: "share of targets that intervals are to hold, but for the band, which is the certificate's"},
+			help: "share of targets that intervals are to hold, but for the band, which is the " +
+				"certificate's"},
 		cliFlag{name: "exact-variance", to: &f.exactVariance,
 			help: "models of --solver cg: solve for each row's variance"},
 		cliFlag{name: "explain", to: &f.explain,
 			help: "add what each column contributes to each prediction, a column each"},
 		cliFlag{name: "samples", value: "K", rule: "none", to: &f.samples,
 			help: "joint draws of the function from the posterior, a column each"},
-		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed, help: "seed of the draws; same seed, same draws"},
-		cliFlag{name: "out", value: "FILE", rule: "standard output", to: &f.out, endings: append(tableEndings(), "json"),
-			help: "CSV, gzip or zst of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .zst, .npy, .npz or .parquet; with --json " +
+		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed,
+			help: "seed of the draws; same seed, same draws"}, cliFlag{name: "out", value: "FILE",
+			rule: "standard output", to: &f.out, endings: append(tableEndings(), "json"),
+			help: "CSV, gzip or zst of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .zst, " +
+				".npy, .npz or .parquet; with --json " +
 				".json"},
 	)
 	f.tables.bind(cmd)

@@ -68,7 +68,8 @@ func described(e krigo.Event) string {
 	step += spelling.If(e.Of > 0, " of %d", e.Of)
 	switch {
 	case e.Comparing:
-		return fmt.Sprintf("%scomparing kernels, %s: step %d of %d", stage, e.Family, e.Iteration, e.Of)
+		return fmt.Sprintf("%scomparing kernels, %s: step %d of %d", stage, e.Family,
+			e.Iteration, e.Of)
 	case e.Residual > 0:
 		return fmt.Sprintf("%s%s: %s, residual %.1e", stage, e.Solver, step, e.Residual)
 	case e.Iteration == 0:
@@ -91,7 +92,9 @@ func (p *progress) rows(done, of int) {
 }
 
 // telling returns a context in which progress prints how many rows of a table are predicted.
-func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
+func (p *progress) telling(ctx context.Context) context.Context {
+	return model.Telling(ctx, p.rows)
+}
 
 // compared prints that a fit of a comparison is done.
 // It says no time, since other objectives take other times.
@@ -99,8 +102,8 @@ func (p *progress) compared(c krigo.Compared) {
 	if p.w == nil {
 		return
 	}
-	line := fmt.Sprintf("%d of %d fits done: %s, ε %s, seed %d", c.Done, c.Total, c.Objective, cautious.Width(c.Epsilon),
-		c.Seed)
+	line := fmt.Sprintf("%d of %d fits done: %s, ε %s, seed %d", c.Done, c.Total, c.Objective,
+		cautious.Width(c.Epsilon), c.Seed)
 	if v, ok := c.Measures["bound"]; ok {
 		line += fmt.Sprintf(", bound %.4f", cautious.RoundUp(v, 4))
 	}

@@ -53,21 +53,28 @@ proxy that has one.`,
 		cliFlag{name: "token-file", value: "FILE", to: &f.tokenFile,
 			help: "file with the token that requests must bear (Authorization: Bearer TOKEN)"},
 		cliFlag{name: "ledger", value: "FILE", to: &f.Ledger, endings: []string{"ledger"},
-			help: "take outcomes, and keep them in this file, which is added to, or begun (see krigo watch)"},
+			help: "take outcomes, and keep them in this file, which is added to, or begun (see " +
+				"krigo watch)"},
 		cliFlag{name: "open", to: &f.Open,
 			help: "without a token serve other machines too, and by any name this one is asked for"},
 		cliFlag{name: "tls-cert", value: "FILE", to: &f.cert, endings: []string{"pem"},
 			help: "file with the certificate chain, PEM: serve HTTPS"},
-		cliFlag{name: "tls-key", value: "FILE", to: &f.key, endings: []string{"pem"}, help: "file with its key, PEM"},
-		cliFlag{name: "max-body", value: "BYTES", def: fmt.Sprint(serve.Defaults().MaxBody), to: &f.MaxBody,
+		cliFlag{name: "tls-key", value: "FILE", to: &f.key, endings: []string{"pem"},
+			help: "file with its key, PEM"}, cliFlag{name: "max-body", value: "BYTES",
+			def: fmt.Sprint(serve.Defaults().MaxBody), to: &f.MaxBody,
 			help: "bytes of a request's body at most"},
-		cliFlag{name: "max-rows", value: "N", def: fmt.Sprint(serve.Defaults().MaxRows), to: &f.MaxRows,
+		cliFlag{name: "max-rows", value: "N", def: fmt.Sprint(serve.Defaults().MaxRows),
+			to:   &f.MaxRows,
 			help: "rows of a request at most"},
-		cliFlag{name: "max-waiting", value: "N", def: fmt.Sprint(serve.Defaults().Waiting), to: &f.Waiting,
-			help: "rows that may wait for one model before requests are turned away, half of them of one client"},
-		cliFlag{name: "timeout", value: "TIME", def: fmt.Sprint(serve.Defaults().Timeout), to: &f.Timeout,
+		cliFlag{name: "max-waiting", value: "N", def: fmt.Sprint(serve.Defaults().Waiting),
+			to: &f.Waiting,
+			help: "rows that may wait for one model before requests are turned away, half of " +
+				"them of one client"},
+		cliFlag{name: "timeout", value: "TIME", def: fmt.Sprint(serve.Defaults().Timeout),
+			to:   &f.Timeout,
 			help: "time to read a request, to answer it, and to finish when stopped"},
-		cliFlag{name: "reload", value: "TIME", def: fmt.Sprint(serve.Defaults().Reload), to: &f.Reload,
+		cliFlag{name: "reload", value: "TIME", def: fmt.Sprint(serve.Defaults().Reload),
+			to:   &f.Reload,
 			help: "how often model files are looked at"},
 		cliFlag{name: "log-requests", to: &f.logRequests,
 			help: "log every request, not only those that failed on this side"},
@@ -102,7 +109,9 @@ func (f *serveFlags) run(cmd *cobra.Command, c *common, path string) error {
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
-	partWith(cmd.Context(), f.Timeout+patience, func() string { return "interrupted: requests were still open" })
+	partWith(cmd.Context(), f.Timeout+patience, func() string {
+		return "interrupted: requests were still open"
+	})
 	fmt.Fprintf(cmd.OutOrStdout(), "Serving on %s://%s/ (Ctrl-C to stop)\n", scheme, l.Addr())
 	return s.Run(cmd.Context(), l)
 }
@@ -110,7 +119,8 @@ func (f *serveFlags) run(cmd *cobra.Command, c *common, path string) error {
 // secure checks the flags, and reads the token and the certificate that they name.
 func (f *serveFlags) secure() (scheme string, err error) {
 	if f.MaxBody < 1 || f.MaxRows < 1 || f.Waiting < 1 || f.Timeout <= 0 || f.Reload <= 0 {
-		return "", misused("--max-body, --max-rows, --max-waiting, --timeout and --reload must be positive")
+		return "", misused("--max-body, --max-rows, --max-waiting, --timeout and --reload must " +
+			"be positive")
 	}
 	if f.tokenFile != "" {
 		raw, err := memory.ReadFile(f.tokenFile, textTimes)
@@ -122,7 +132,8 @@ func (f *serveFlags) secure() (scheme string, err error) {
 		}
 	}
 	if f.Token == "" && !f.Open && !serve.Loopback(f.listen) {
-		return "", misused("--listen %s lets other machines in: name a --token-file, or say --open", f.listen)
+		return "", misused("--listen %s lets other machines in: name a --token-file, or say --open",
+			f.listen)
 	}
 	if (f.cert == "") != (f.key == "") {
 		return "", misused("--tls-cert and --tls-key go together")

@@ -43,15 +43,16 @@ type fitFlags struct {
 // order has the flags of each group in the order in which help shows them.
 // Other settings of methods follow the group Method.
 var order = map[string]string{
-	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na below units skip-rows " +
-		"header sheet duplicates group offset exposure censored noise-column scaling target-transform target-estimate " +
-		"no-standardise split splits test-fraction test " +
-		"params",
-	"Kernel":  "kernel ard mean noise monotone",
-	"Method":  "objective objectives restarts init fix-parameters",
-	"Prior":   "prior prior-share temper grid",
-	"Promise": "loss epsilon epsilon-units delta bound mean-bound promise curve slices population calibration-fraction",
-	"Run":     "seed out budget deliver declared dry-run verbose resume fresh-start",
+	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na " +
+		"below units skip-rows header sheet duplicates group offset exposure censored " +
+		"noise-column scaling target-transform target-estimate no-standardise split splits " +
+		"test-fraction test params",
+	"Kernel": "kernel ard mean noise monotone",
+	"Method": "objective objectives restarts init fix-parameters",
+	"Prior":  "prior prior-share temper grid",
+	"Promise": "loss epsilon epsilon-units delta bound mean-bound promise curve slices " +
+		"population calibration-fraction", "Run": "seed out budget deliver declared dry-run " +
+		"verbose resume fresh-start",
 }
 
 // register adds a command's flags to a flag set.
@@ -87,8 +88,9 @@ var commands = map[string]string{"training": "fit compare", "fit": "fit"}
 
 // flagOf returns the flag of a setting. The flag sets the variable that to points to.
 func flagOf(s settings.Setting, to any) cliFlag {
-	flag := cliFlag{name: s.Name, value: s.Value, rule: s.Rule, help: s.Help, values: s.Values, everyday: s.Everyday,
-		columns: strings.HasPrefix(s.Value, "COL"), of: commands[s.For], to: to}
+	flag := cliFlag{name: s.Name, value: s.Value, rule: s.Rule, help: s.Help, values: s.Values,
+		everyday: s.Everyday, columns: strings.HasPrefix(s.Value, "COL"),
+		of: commands[s.For], to: to}
 	if flag.rule == "" {
 		flag.def = s.Default
 	}
@@ -105,9 +107,12 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 			switch s.Name {
 			case "kernel":
 				// Kernels of categories need a column, so that their names alone are no values.
-				alone := slices.DeleteFunc(kernel.Names(), func(name string) bool { return kernel.Check(name) != nil })
+				alone := slices.DeleteFunc(kernel.Names(), func(name string) bool {
+					return kernel.Check(name) != nil
+				})
 				flag.values = append(slices.Clip(alone), "auto")
-				flag.help = strings.Replace(flag.help, "names of package kernel", strings.Join(alone, ", "), 1)
+				flag.help = strings.Replace(flag.help, "names of package kernel",
+					strings.Join(alone, ", "), 1)
 			case "loss":
 				flag.values = texts(pacbayes.Losses())
 			case "bound":
@@ -150,11 +155,14 @@ func ofTables(r *dataset.Reading) []cliFlag {
 	return []cliFlag{
 		{name: "decimal", value: "C", def: ".", to: &r.Decimal, values: []string{".", ","},
 			help: "the decimal point of CSV files: . or ,"},
-		{name: "thousands", value: "C", rule: "none", to: &r.Thousands, values: []string{",", ".", "'", " "},
-			help: "what groups digits by three in CSV files: , . ' or a space"},
-		{name: "skip-rows", value: "N", to: &r.SkipRows, help: "lines of text, or rows of a sheet, above the table"},
-		{name: "header", value: "HOW", def: "auto", to: &r.Header, values: []string{"auto", "yes", "no"},
-			help: "the first row names the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds only numbers)"},
+		{name: "thousands", value: "C", rule: "none", to: &r.Thousands,
+			values: []string{",", ".", "'", " "},
+			help:   "what groups digits by three in CSV files: , . ' or a space"},
+		{name: "skip-rows", value: "N", to: &r.SkipRows, help: "lines of text, or rows of a " +
+			"sheet, above the table"}, {name: "header", value: "HOW", def: "auto", to: &r.Header,
+			values: []string{"auto", "yes", "no"}, help: "the first row names the columns: yes, " +
+				"no (they are c1, c2, ...), or auto " +
+				"(yes, unless it holds only numbers)"},
 		{name: "sheet", value: "NAME", to: &r.Sheet,
 			help: "the sheet of a workbook, or file of a zip archive, if there are several"},
 	}
@@ -207,54 +215,74 @@ func (f *fitFlags) own() []cliFlag {
 			values: []string{"drop", dataset.Refuse},
 			help:   "rows without a target: drop (leave them out, and count them), or refuse"},
 		{name: "dates", everyday: true, value: "COLS", to: &f.dates, columns: true,
-			help: "columns of dates or times, read as days; COL:dmy or COL:mdy if unclear; COL:day:week:year adds the place " +
+			help: "columns of dates or times, read as days; COL:dmy or COL:mdy if unclear; " +
+				"COL:day:week:year adds the place " +
 				"in each period"},
-		{name: "na", value: "TEXTS", rule: "empty, NA, N/A, #N/A, NaN, null, ?", to: &o.Data.Reading.Missing,
+		{name: "na", value: "TEXTS", rule: "empty, NA, N/A, #N/A, NaN, null, ?",
+			to:   &o.Data.Reading.Missing,
 			help: "further texts or numbers that stand for a missing value, as in '-,k.A.,-999'"},
-		{name: "below", value: "HOW", rule: "text", to: &o.Data.Reading.Below, values: []string{"half"},
-			help: "how to read cells below a limit of detection, such as <0.1: as half of the limit"},
+		{name: "below", value: "HOW", rule: "text", to: &o.Data.Reading.Below,
+			values: []string{"half"},
+			help: "how to read cells below a limit of detection, such as <0.1: as half of " +
+				"the limit"},
 		{name: "units", value: "TEXTS", to: &o.Data.Reading.Units,
 			help: "texts before or after numbers to leave out, such as kg in \"12.5 kg\""},
-		{name: "duplicates", value: "HOW", def: "keep", to: &f.duplicates, values: []string{"keep", "drop", "group"},
-			help: "rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in " +
+		{name: "duplicates", value: "HOW", def: "keep", to: &f.duplicates,
+			values: []string{"keep", "drop", "group"},
+			help: "rows that repeat others: keep; drop (equal in all cells); group (equal inputs " +
+				"and target count once in " +
 				"the certificate)"},
 		{name: "no-standardise", to: &f.noStandardise,
 			help: "use the columns as they are: declared constants 0 and 1"},
 		{name: "splits", value: "K", def: "5", to: &f.splits, of: "compare",
 			help: "random splits, with the seeds --seed and up"},
-		{name: "test-fraction", everyday: true, value: "SHARE", rule: "0.2", to: &o.Data.TestFraction, of: "compare",
+		{name: "test-fraction", everyday: true, value: "SHARE", rule: "0.2",
+			to: &o.Data.TestFraction, of: "compare",
 			help: "share of the rows that are scored"},
 		{name: "test", value: "FILE", to: &f.test, endings: tableEndings(), of: "fit",
 			help: "score on the rows of this file instead"},
-		{name: "params", everyday: true, value: "FILE", to: &f.params, endings: []string{"json"}, of: "evaluate",
+		{name: "params", everyday: true, value: "FILE", to: &f.params, endings: []string{"json"},
+			of:   "evaluate",
 			help: "JSON file with the parameters (required)"},
-		{name: "objective", everyday: true, value: "NAME", rule: "by prior and rows", to: &o.Method.Name,
-			values: method.Names(), of: "fit compare", help: "what training minimises: " + methods()},
-		{name: "objective", everyday: true, value: "NAME", rule: method.KLPACName, to: &o.Method.Name,
+		{name: "objective", everyday: true, value: "NAME", rule: "by prior and rows",
+			to:     &o.Method.Name,
+			values: method.Names(), of: "fit compare", help: "what training minimises: " +
+				methods()},
+		{name: "objective", everyday: true, value: "NAME", rule: method.KLPACName,
+			to:     &o.Method.Name,
 			values: method.Names(), of: "evaluate", help: "what is evaluated: " + methods()},
-		{name: "objectives", everyday: true, value: "LIST", def: method.KLPACName + "," + method.EvidenceName,
-			to: &f.objectives, values: method.Names(), of: "compare", help: "what the fits minimise: " + methods()},
+		{name: "objectives", everyday: true, value: "LIST", def: method.KLPACName + "," +
+			method.EvidenceName,
+			to: &f.objectives, values: method.Names(), of: "compare",
+			help: "what the fits minimise: " + methods()},
 		{name: "init", value: "FILE", to: &f.init, endings: []string{"json"}, of: "fit",
-			help: "start from the parameters in this JSON file (not with an informed prior, which prior rows alone may shape)"},
+			help: "start from the parameters in this JSON file (not with an informed prior, " +
+				"which prior rows alone may shape)"},
 		{name: "grid", value: "L,DIGITS", def: "6,2", to: &f.grid,
-			help: "log-parameters in [−L, L] with DIGITS decimals; L,mixed: 0 to 2 digits, few lengthscales, which the " +
+			help: "log-parameters in [−L, L] with DIGITS decimals; L,mixed: 0 to 2 digits, few " +
+				"lengthscales, which the " +
 				"bound pays for"},
 		{name: "epsilon", everyday: true, value: "LIST", def: "0.6", to: &f.epsilon, of: "compare",
 			help: "half-widths ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8"},
 		{name: "out", everyday: true, value: "FILE", rule: "DATA's name with .krigo", to: &f.out,
 			endings: []string{"krigo"}, of: "fit", help: "model file to write"},
-		{name: "out", everyday: true, value: "FILE", to: &f.out, endings: []string{"csv", "json", "html"}, of: "compare",
-			help: "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html"},
+		{name: "out", everyday: true, value: "FILE", to: &f.out,
+			endings: []string{"csv", "json", "html"}, of: "compare",
+			help: "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, " +
+				".json or .html"},
 		{name: "declared", value: "FILE", to: &f.declared, endings: []string{"json"}, of: "fit",
-			help: "take every option from this declaration (krigo declare) and no other; the certificate carries its hash"},
+			help: "take every option from this declaration (krigo declare) and no other; the " +
+				"certificate carries its hash"},
 		{name: "dry-run", everyday: true, to: &f.dryRun, of: "fit",
 			help: "say what the fit would do, every default filled in, and train nothing"},
 		{name: "verbose", everyday: true, to: &f.verbose, of: "fit",
-			help: "also print the bounds of simpler models, all conditions, the kernel and all notices"},
+			help: "also print the bounds of simpler models, all conditions, the kernel and all " +
+				"notices"},
 		{name: "resume", value: "FILE", to: &f.resume, endings: []string{"checkpoint"}, of: "fit",
 			help: "continue from this checkpoint, and save to it instead of OUT.checkpoint"},
 		{name: "fresh-start", to: &f.freshStart, of: "fit",
-			help: "begin anew, although an interrupted fit of the same data and options left a checkpoint"},
+			help: "begin anew, although an interrupted fit of the same data and options left a " +
+				"checkpoint"},
 	}
 }
 
@@ -276,12 +304,14 @@ func methods() string {
 // flags returns the flags of every command.
 func (c *common) flags() []cliFlag {
 	return inGroup("Run",
-		cliFlag{name: "json", everyday: true, to: &c.json, help: "print one JSON document instead of text"},
+		cliFlag{name: "json", everyday: true, to: &c.json,
+			help: "print one JSON document instead of text"},
 		cliFlag{name: "quiet", to: &c.quiet, help: "no progress on standard error"},
 		cliFlag{name: "threads", value: "T", rule: "all", to: &c.threads,
 			help: "processor cores to use; results don't depend on it"},
 		cliFlag{name: "memory", value: "SIZE", rule: "half of the machine's", to: &c.memory,
-			help: "memory that a table, a model, or the matrices of a fit may take, such as 4GiB or 500MB"},
+			help: "memory that a table, a model, or the matrices of a fit may take, such as 4GiB " +
+				"or 500MB"},
 	)
 }
 

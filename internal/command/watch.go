@@ -80,14 +80,18 @@ Exit status 3 says that there is an alarm, from these rows or from earlier rows.
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, c, args) },
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "ledger", value: "FILE", rule: "MODEL's name with .ledger", to: &f.ledger, endings: []string{"ledger"},
-			help: "file of outcomes, which is added to, or begun"},
+		cliFlag{name: "ledger", value: "FILE", rule: "MODEL's name with .ledger", to: &f.ledger,
+			endings: []string{"ledger"},
+			help:    "file of outcomes, which is added to, or begun"},
 		cliFlag{name: "check", to: &f.check,
-			help: "compare the ledger with DATA, which has the rows of all its outcomes; nothing is added"},
+			help: "compare the ledger with DATA, which has the rows of all its outcomes; nothing " +
+				"is added"},
 		cliFlag{name: "key", value: "TEXT", to: &f.key,
-			help: "name of DATA's rows, such as a date: rows that come again under the same name count once"},
+			help: "name of DATA's rows, such as a date: rows that come again under the same name " +
+				"count once"},
 		cliFlag{name: "rotate", to: &f.rotate,
-			help: "copy the ledger to LEDGER.1, LEDGER.2, … and begin it anew with the state that it holds"},
+			help: "copy the ledger to LEDGER.1, LEDGER.2, … and begin it anew with the state " +
+				"that it holds"},
 	)
 	f.tables.bind(cmd)
 	return cmd
@@ -104,7 +108,9 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		f.ledger = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".ledger"
 	}
 	of.reading = f.tables.over(of.reading)
-	open := func(path string) (*dataset.Table, error) { return f.tables.read(cmd, c, path, nil, of.reading) }
+	open := func(path string) (*dataset.Table, error) {
+		return f.tables.read(cmd, c, path, nil, of.reading)
+	}
 	w := &watcher{of: of, open: open, out: folded(cmd.OutOrStdout()), json: c.json, key: f.key}
 	if err := f.valid(cmd, args); err != nil {
 		return err
@@ -114,8 +120,8 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s holds the lines up to now; %s goes on from the state that they left\n", archive,
-			f.ledger)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s holds the lines up to now; %s goes on from the state "+
+			"that they left\n", archive, f.ledger)
 	}
 	if len(args) == 1 {
 		return w.state(cmd, f.ledger)
@@ -137,7 +143,8 @@ func (f *watchFlags) valid(cmd *cobra.Command, args []string) error {
 	case f.key != "" && (len(args) == 1 || args[1] == standardInput):
 		return misused("--key names the rows of a file: give a file, not standard input")
 	case f.check && (len(args) == 1 || f.key != "" || f.rotate):
-		return misused("--check: give DATA with the rows of all outcomes, and neither --key nor --rotate")
+		return misused("--check: give DATA with the rows of all outcomes, and neither --key nor " +
+			"--rotate")
 	case f.rotate && len(args) > 1:
 		return misused("--rotate takes no outcomes: leave out DATA")
 	}
@@ -170,8 +177,8 @@ func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
 	}
 	defer l.Close()
 	if l.Repaired > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told of: its %d bytes are "+
-			"taken off\n", ledger, l.Repaired)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told "+
+			"of: its %d bytes are taken off\n", ledger, l.Repaired)
 	}
 	if w.Watch, err = l.WatchClaim(w.of.claim); err != nil {
 		return err
@@ -201,8 +208,8 @@ func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
 	partWith(cmd.Context(), 0, func() string { return "interrupted; " + before(nil) })
 	err = w.read(cmd.Context(), data, cmd.InOrStdin())
 	if w.known > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d rows are in the ledger under the key %q already: they weren't added again\n",
-			w.known, w.key)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d rows are in the ledger under the key %q already: they "+
+			"weren't added again\n", w.known, w.key)
 	}
 	if err != nil {
 		if cmd.Context().Err() != nil && errors.Is(err, cmd.Context().Err()) {
@@ -247,16 +254,18 @@ func (w *watcher) compare(cmd *cobra.Command, ledger, data string) error {
 		for _, rows := range []struct {
 			of   []int
 			what string
-		}{{found.Missing, "isn't in the ledger"}, {found.Differ, "has another loss in the ledger"}} {
+		}{{found.Missing, "isn't in the ledger"},
+			{found.Differ, "has another loss in the ledger"}} {
 			for _, i := range rows.of {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", d.Where(i), rows.what)
 			}
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%d rows: %d aren't in the ledger, %d have another loss there; %d outcomes of the "+
-			"ledger aren't in %s\n", found.Rows, len(found.Missing), len(found.Differ), found.Others, data)
+		fmt.Fprintf(cmd.OutOrStdout(), "%d rows: %d aren't in the ledger, %d have another loss "+
+			"there; %d outcomes of the ledger aren't in %s\n", found.Rows, len(found.Missing),
+			len(found.Differ), found.Others, data)
 		if found.Rotated {
-			fmt.Fprintln(cmd.OutOrStdout(), "The ledger was rotated: earlier outcomes are in the file that holds the lines of "+
-				"before, which --ledger names.")
+			fmt.Fprintln(cmd.OutOrStdout(), "The ledger was rotated: earlier outcomes are in the "+
+				"file that holds the lines of before, which --ledger names.")
 		}
 	}
 	if err == nil && !found.Agrees() {
@@ -273,7 +282,8 @@ func distinct(ledger string, inputs []string) error {
 	}
 	for _, input := range inputs {
 		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
-			return misused("--ledger %s: the command reads %s, so the file would be lost: name another", ledger, input)
+			return misused("--ledger %s: the command reads %s, so the file would be lost: name "+
+				"another", ledger, input)
 		}
 	}
 	return nil
@@ -345,7 +355,8 @@ func (w *watcher) tell(s watch.State) error {
 func (w *watcher) end() error {
 	switch s := w.State(); {
 	case s.Alarm != nil:
-		return &alarmed{fmt.Sprintf("the risk is above the certificate's bound: alarm at row %d", s.Alarm.Row)}
+		return &alarmed{fmt.Sprintf("the risk is above the certificate's bound: alarm at row %d",
+			s.Alarm.Row)}
 	case s.Alarms() != nil:
 		return &alarmed{"the risk of a class is above the certificate's bound: alarm"}
 	}

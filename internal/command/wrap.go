@@ -111,7 +111,8 @@ func behind(label, text string, wide, in int) string {
 	b.WriteString(label)
 	for words := strings.Split(text, " "); len(words) > 0; {
 		word := words[0]
-		for words = words[1:]; len(words) > 0 && strings.HasPrefix(words[0], "%"); words = words[1:] {
+		for words = words[1:]; len(words) > 0 &&
+			strings.HasPrefix(words[0], "%"); words = words[1:] {
 			word += " " + words[0] // a number stays with its %
 		}
 		n := utf8.RuneCountInString(word)
@@ -139,7 +140,8 @@ func reflowed(text string, wide int) string {
 	open := false
 	for _, line := range strings.Split(text, "\n") {
 		last := len(lines) - 1
-		if open && line != "" && (indent(line) > indent(lines[last]) || (indent(line) == 0 && indent(lines[last]) == 0)) {
+		if open && line != "" && (indent(line) > indent(lines[last]) ||
+			(indent(line) == 0 && indent(lines[last]) == 0)) {
 			lines[last] += " " + strings.TrimSpace(line)
 			continue
 		}

@@ -18,7 +18,8 @@ const (
 // Lock locks a byte far behind the file's end, because Windows lets no other process read what is
 // locked.
 func Lock(f File) error {
-	err := windows.LockFileEx(windows.Handle(f.f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+	err := windows.LockFileEx(windows.Handle(f.f.Fd()),
+		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return ErrLocked

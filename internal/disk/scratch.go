@@ -28,7 +28,8 @@ func NewScratch(n int) (*Scratch, error) {
 	}
 	f, err := create(os.TempDir(), 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("a file for rows that don't fit in memory (TMPDIR names another folder): %w", err)
+		return nil, fmt.Errorf("a file for rows that don't fit in memory (TMPDIR names another "+
+			"folder): %w", err)
 	}
 	defer drop(f)
 	os.Remove(f.Name()) // a process that is killed leaves nothing
@@ -41,7 +42,8 @@ func NewScratch(n int) (*Scratch, error) {
 		s.mapped, err = f.Map(int64(8*n), true)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%d bytes for rows that don't fit in memory (TMPDIR names another folder): %w", 8*n, err)
+		return nil, fmt.Errorf("%d bytes for rows that don't fit in memory (TMPDIR names another "+
+			"folder): %w", 8*n, err)
 	}
 	s.Numbers = unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.mapped))), n)
 	s.cleanup = runtime.AddCleanup(s, func(mapped []byte) { Unmap(mapped) }, s.mapped)

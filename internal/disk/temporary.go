@@ -49,7 +49,8 @@ func create(folder string, mode os.FileMode) (File, error) {
 		return File{}, errEnded
 	}
 	for {
-		f, err := OpenFile(filepath.Join(folder, before+host()+rand.Text()+after), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		f, err := OpenFile(filepath.Join(folder, before+host()+rand.Text()+after),
+			os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}

@@ -70,8 +70,8 @@ func Replace(path string, write func(io.Writer) error) (File, error) {
 		}
 	}
 	if err := SyncFolder(filepath.Dir(to)); err != nil {
-		return f, fmt.Errorf("%s: written, but its folder can't be synced, so that it may be gone after a power failure: %w",
-			path, err)
+		return f, fmt.Errorf("%s: written, but its folder can't be synced, so that it may be "+
+			"gone after a power failure: %w", path, err)
 	}
 	return f, nil
 }
@@ -105,7 +105,8 @@ func Try(path string) error {
 func follow(path string) (to string, direct bool, err error) {
 	to = path
 	for range 40 { // the limit of Linux
-		if runtime.GOOS != "windows" && (strings.HasPrefix(to, "/dev/fd/") || strings.HasPrefix(to, "/proc/")) {
+		if runtime.GOOS != "windows" && (strings.HasPrefix(to, "/dev/fd/") ||
+			strings.HasPrefix(to, "/proc/")) {
 			return to, true, nil
 		}
 		info, err := os.Lstat(to)
@@ -148,7 +149,8 @@ func SyncFolder(path string) error {
 	}
 	defer f.Close()
 	// Some file systems can't sync folders.
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) &&
+		!errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	return nil

@@ -77,7 +77,9 @@ func Ticks(low, high float64) []Tick {
 
 // PercentTicks returns ticks of shares, in per cent.
 func PercentTicks(low, high float64) []Tick {
-	return lists.Of(Ticks(100*low, 100*high), func(t Tick) Tick { return Tick{t.Value / 100, t.Label + " %"} })
+	return lists.Of(Ticks(100*low, 100*high), func(t Tick) Tick {
+		return Tick{t.Value / 100, t.Label + " %"}
+	})
 }
 
 // even returns ticks at multiples of 1, 2 or 5 times a power of ten.

@@ -26,7 +26,9 @@ type bar struct {
 }
 
 func (s *bar) ticks() []Tick {
-	return slices.DeleteFunc(Ticks(s.low, s.high), func(t Tick) bool { return t.Value < s.low || t.Value > s.high })
+	return slices.DeleteFunc(Ticks(s.low, s.high), func(t Tick) bool {
+		return t.Value < s.low || t.Value > s.high
+	})
 }
 
 func (s *bar) draw(b *strings.Builder, x, y, height float64, ts []Tick) {

@@ -93,7 +93,9 @@ func (a *Axis) ticks() []Tick {
 	if of == nil {
 		of = Ticks
 	}
-	return slices.DeleteFunc(of(a.low, a.high), func(t Tick) bool { return t.Value < a.low || t.Value > a.high })
+	return slices.DeleteFunc(of(a.low, a.high), func(t Tick) bool {
+		return t.Value < a.low || t.Value > a.high
+	})
 }
 
 // Chart is a figure with two axes. Marks that are added first lie below.
@@ -184,7 +186,9 @@ func (c *Chart) Many(label string, colour Colour, pts []XY) {
 
 // each point is the round end of a line of no length
 func (c *Chart) dots(label, class string, pts []XY) {
-	c.points(label, class, "M8 5h0", pts, func(x, y float64) string { return "M" + short(x) + " " + short(y) + "h0" })
+	c.points(label, class, "M8 5h0", pts, func(x, y float64) string {
+		return "M" + short(x) + " " + short(y) + "h0"
+	})
 }
 
 func (c *Chart) points(label, class, sample string, pts []XY, mark func(x, y float64) string) {
@@ -244,7 +248,8 @@ func (c *Chart) Bars(colour Colour, values []float64) {
 		for i, v := range values {
 			x0, y0 := f.at(XY{0, float64(i) - 0.32})
 			x1, y1 := f.at(XY{v, float64(i) + 0.32})
-			f.path("bar "+string(colour), fmt.Sprintf("M%s %sH%sV%sH%sz", short(x0), short(y0), short(x1), short(y1), short(x0)))
+			f.path("bar "+string(colour), fmt.Sprintf("M%s %sH%sV%sH%sz", short(x0), short(y0),
+				short(x1), short(y1), short(x0)))
 		}
 	})
 }
@@ -260,8 +265,8 @@ func (c *Chart) Note(text string, colour Colour, at XY) {
 			f.below = 1
 		}
 		f.noted = max(f.noted, x+room)
-		fmt.Fprintf(&f.b, `<text class="note %s" x="%s" y="%s">%s</text>`, colour, short(x), short(y+line*f.below),
-			html.EscapeString(text))
+		fmt.Fprintf(&f.b, `<text class="note %s" x="%s" y="%s">%s</text>`, colour, short(x),
+			short(y+line*f.below), html.EscapeString(text))
 	})
 }
 

@@ -46,7 +46,9 @@ func DateTicks(low, high float64) []Tick {
 		}
 	}
 	if width < 1 {
-		if ts = clockTicks(low, high, func(day float64) string { return at(day).Format("15:04:05") }); len(ts) == 0 {
+		if ts = clockTicks(low, high, func(day float64) string {
+			return at(day).Format("15:04:05")
+		}); len(ts) == 0 {
 			return Ticks(low, high)
 		}
 		ts[0].Label = at(ts[0].Value+instant).Format("2006-01-02 ") + ts[0].Label
@@ -82,7 +84,8 @@ const instant = 1e-6
 // It returns nothing for a range of less than a few seconds.
 func clockTicks(low, high float64, write func(day float64) string) (ts []Tick) {
 	const second = 1. / 86400
-	for _, n := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600} {
+	for _, n := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200,
+		10800, 14400, 21600} {
 		if step := n * second; high-low > 2.3*step && high-low <= 6*step {
 			for k := math.Ceil(low / step); k*step <= high; k++ {
 				label := write(k*step + instant + 0)
@@ -107,8 +110,8 @@ func ClockTicks(low, high float64) []Tick {
 	}
 	ts := clockTicks(from, to, func(day float64) string {
 		seconds := math.Floor(day * 86400)
-		return fmt.Sprintf("%02.0f:%02.0f:%02.0f", math.Floor(seconds/3600), math.Floor(math.Mod(seconds, 3600)/60),
-			math.Mod(seconds, 60))
+		return fmt.Sprintf("%02.0f:%02.0f:%02.0f", math.Floor(seconds/3600),
+			math.Floor(math.Mod(seconds, 3600)/60), math.Mod(seconds, 60))
 	})
 	if len(ts) < 2 {
 		return Ticks(low, high)

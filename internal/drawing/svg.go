@@ -49,11 +49,12 @@ func (c *Chart) SVG(description string) (string, error) {
 	} else if c.Y.Label != "" {
 		write(&b, 0, letter-1, start, c.Y.Label, chartWidth)
 	}
-	fmt.Fprintf(&b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, short(left), short(top), short(f.width),
-		short(f.height))
+	fmt.Fprintf(&b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, short(left),
+		short(top), short(f.width), short(f.height))
 	var grid strings.Builder
 	reach := f.writeY(&b, &grid, left, top, yTicks)
-	below := spaced(xTicks, func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x })
+	below := spaced(xTicks,
+		func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x })
 	// it would begin under the other axis's labels
 	if len(below) > 0 && below[0].x-width(below[0].Label)/2 < left-7 {
 		bottom += max(0, reach-bottom-4)
@@ -65,12 +66,13 @@ func (c *Chart) SVG(description string) (string, error) {
 	fmt.Fprintf(&b, `<path class="grid" d="%s"/>`, grid.String())
 	height := bottom + letter + 8
 	if c.X.Label != "" {
-		write(&b, left+f.width/2, height+letter, middle, c.X.Label, 2*min(left+f.width/2, chartWidth-left-f.width/2))
+		write(&b, left+f.width/2, height+letter, middle, c.X.Label,
+			2*min(left+f.width/2, chartWidth-left-f.width/2))
 		height += line
 	}
 	// An inner svg cuts marks at the axes.
-	fmt.Fprintf(&b, `<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, short(left), short(top), short(f.width),
-		short(f.height), f.b.String())
+	fmt.Fprintf(&b, `<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, short(left), short(top),
+		short(f.width), short(f.height), f.b.String())
 	return fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %s %s">%s</svg>`,
 		html.EscapeString(description), short(chartWidth), short(height+4), b.String()), nil
 }
@@ -158,7 +160,8 @@ func (c *Chart) writeLegend(b *strings.Builder, y float64) float64 {
 			x = 0
 			y = y + line
 		}
-		fmt.Fprintf(b, `<g transform="translate(%s %s)">%s</g>`, short(x), short(y-letter+1), e.sample)
+		fmt.Fprintf(b, `<g transform="translate(%s %s)">%s</g>`, short(x),
+			short(y-letter+1), e.sample)
 		write(b, x+22, y-1, start, e.label, chartWidth-22)
 		x += 22 + w + 12
 	}

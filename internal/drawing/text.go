@@ -16,7 +16,8 @@ func width(text string) (w float64) {
 	for _, r := range text {
 		switch {
 		case unicode.Is(unicode.Mn, r):
-		case r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana, unicode.So):
+		case r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana,
+			unicode.Katakana, unicode.So):
 			// as wide as high
 			w += 1.05
 		case strings.ContainsRune("mwMW@%…—", r):

@@ -51,18 +51,19 @@ func Greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int) (Approximat
 // AutoSize runs Greedy until a share of at most tolerance is left unexplained.
 // len(Rows) is the smallest number of greedily chosen inducing inputs for which this is so.
 // capped says that maxM weren't enough.
-func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolerance float64) (a Approximation,
-	capped bool, err error) {
+func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int,
+	tolerance float64) (a Approximation, capped bool, err error) {
 	if !(tolerance >= 0 && tolerance < 1) {
-		return a, false, fmt.Errorf("a tolerance of %g: want a share of the prior's variance, from 0 up to 1", tolerance)
+		return a, false, fmt.Errorf("a tolerance of %g: want a share of the prior's variance, "+
+			"from 0 up to 1", tolerance)
 	}
 	tolerance = max(tolerance, negligible)
 	a, err = greedy(k, theta, x, maxM, tolerance, greedyBytes)
 	return a, a.Share > tolerance, err
 }
 
-func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance float64, bytes int) (Approximation,
-	error) {
+func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance float64,
+	bytes int) (Approximation, error) {
 	if err := check(x, m); err != nil {
 		return Approximation{}, err
 	}
@@ -110,7 +111,8 @@ func trace(k kernel.Kernel, theta []float64, x matrix.Dense) (float64, error) {
 	k.Diag(theta, x, diag)
 	t := linalg.Sum(diag)
 	if !(t > 0) || math.IsInf(t, 0) {
-		return 0, fmt.Errorf("inducing inputs: the kernel's variances at the rows sum to %g, not to a positive number", t)
+		return 0, fmt.Errorf("inducing inputs: the kernel's variances at the rows sum to %g, not "+
+			"to a positive number", t)
 	}
 	return t, nil
 }

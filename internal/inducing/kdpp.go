@@ -55,8 +55,8 @@ func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Ran
 // 2012. It first draws M eigenvectors with probability ∝ Π λ_i.
 // It then draws rows from the projection A = Σ u_i u_iᵀ onto their span.
 // Each row has a probability ∝ its variance given the rows before it, with A as the covariance.
-func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int,
-	error) {
+func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64,
+	rng *rand.Rand) ([]int, error) {
 	n := x.Rows
 	cov := x.Like(n, n)
 	kernel.At(k, theta).FillSymmetric(x, cov)
@@ -128,7 +128,8 @@ func logAdd(a, b float64) float64 {
 }
 
 // swapped runs the chain, starting from Greedy's rows.
-func swapped(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int, error) {
+func swapped(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64,
+	rng *rand.Rand) ([]int, error) {
 	start, err := Greedy(k, theta, x, m)
 	if err != nil {
 		return nil, err

@@ -69,8 +69,8 @@ func NewSESpectrum(variance float64, lengthscales, inputSD []float64) (*SESpectr
 	for i, l := range lengthscales {
 		b := seRatio(l, inputSD[i])
 		if !(b > 0 && b < 1) || !(variance > 0) {
-			return nil, fmt.Errorf("variance %v, lengthscale %v of an input with standard deviation %v: want positive numbers",
-				variance, l, inputSD[i])
+			return nil, fmt.Errorf("variance %v, lengthscale %v of an input with standard "+
+				"deviation %v: want positive numbers", variance, l, inputSD[i])
 		}
 		s.logB = append(s.logB, math.Log(b))
 	}
@@ -128,9 +128,11 @@ func (s *SESpectrum) Next() (value, tail float64) {
 
 // Enough returns the least M, at most limit, for which Theorem 2 bounds D by target nats, and the
 // bound.
-func (t Theory) Enough(s *SESpectrum, square, target float64, limit int) (m int, bound float64, err error) {
+func (t Theory) Enough(s *SESpectrum, square, target float64,
+	limit int) (m int, bound float64, err error) {
 	if !(target > 0) || limit < 1 || t.Rows < 2 {
-		return 0, 0, errors.New("how many inducing inputs are enough: want a positive target, a positive limit and two rows")
+		return 0, 0, errors.New("how many inducing inputs are enough: want a positive target, a " +
+			"positive limit and two rows")
 	}
 	for m = 1; ; m++ {
 		_, tail := s.Next()

@@ -36,8 +36,8 @@ func gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matri
 	x := operand{Matrix: a, columns: transA}
 	y := operand{Matrix: b, columns: !transB}
 	if x.depth() != y.depth() || c.Rows != x.count() || c.Cols != y.count() {
-		panic(fmt.Sprintf("linalg: Gemm of %d×%d and %d×%d into %d×%d", x.count(), x.depth(), y.depth(), y.count(), c.Rows,
-			c.Cols))
+		panic(fmt.Sprintf("linalg: Gemm of %d×%d and %d×%d into %d×%d", x.count(), x.depth(),
+			y.depth(), y.count(), c.Rows, c.Cols))
 	}
 	if c.Rows == 0 || c.Cols == 0 {
 		return
@@ -64,11 +64,12 @@ func SyrkLower(transA bool, alpha float64, a Matrix, beta float64, c Matrix) {
 func SyrkScaled(a Matrix, scale []float64, beta float64, c Matrix) {
 	square(c)
 	if len(scale) != a.Rows || c.Rows != a.Cols {
-		panic(fmt.Sprintf("linalg: SyrkScaled of %d×%d with %d factors into %d×%d", a.Rows, a.Cols, len(scale), c.Rows,
-			c.Cols))
+		panic(fmt.Sprintf("linalg: SyrkScaled of %d×%d with %d factors into %d×%d", a.Rows, a.Cols,
+			len(scale), c.Rows, c.Cols))
 	}
 	if a.Rows > 0 && a.Cols > 0 {
-		multiply(1, operand{Matrix: a, columns: true}, operand{Matrix: a, columns: true, scale: scale}, beta, c, true)
+		multiply(1, operand{Matrix: a, columns: true},
+			operand{Matrix: a, columns: true, scale: scale}, beta, c, true)
 	}
 }
 
@@ -119,7 +120,8 @@ func Trsm(left, transL bool, l, b Matrix) {
 func TrsmTo(transL bool, l, b, out Matrix) {
 	square(l)
 	if b.Cols != l.Rows || out.Rows != b.Cols || out.Cols != b.Rows {
-		panic(fmt.Sprintf("linalg: TrsmTo of order %d with %d×%d into %d×%d", l.Rows, b.Rows, b.Cols, out.Rows, out.Cols))
+		panic(fmt.Sprintf("linalg: TrsmTo of order %d with %d×%d into %d×%d", l.Rows, b.Rows,
+			b.Cols, out.Rows, out.Cols))
 	}
 	if b.Rows > 0 {
 		substitute(l, !transL, operand{Matrix: b}, operand{Matrix: out, columns: true}, nil)
@@ -132,7 +134,8 @@ func Trsv(transL bool, l Matrix, x []float64) {
 	if len(x) != l.Rows {
 		panic(fmt.Sprintf("linalg: Trsv of order %d with %d values", l.Rows, len(x)))
 	}
-	tri := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}
+	tri := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride,
+		Data: l.Data}
 	blas64.Trsv(trans(transL), tri, blas64.Vector{N: len(x), Inc: 1, Data: x})
 }
 
@@ -147,7 +150,8 @@ func MirrorLower(m Matrix) {
 			for i := bi * b; i < i1; i += lanes {
 				done := j0 // the columns before are mirrored by whole tiles
 				if end := min(j0+b, i); i+lanes <= i1 && j0 < end {
-					transposeTile(end-j0, m.Data[i*m.Stride+j0:], m.Stride, m.Data[j0*m.Stride+i:], m.Stride)
+					transposeTile(end-j0, m.Data[i*m.Stride+j0:], m.Stride, m.Data[j0*m.Stride+i:],
+						m.Stride)
 					done = end
 				}
 				for r := i; r < min(i+lanes, i1); r++ {
@@ -229,8 +233,8 @@ func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 		all = borrowPanels(n, step)
 		defer all.release()
 	}
-	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix, out.Matrix}, 2*((n+step-1)/step),
-		func(p int) (int, func(int)) {
+	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix, out.Matrix},
+		2*((n+step-1)/step), func(p int) (int, func(int)) {
 			// This step solves the equations [r0, r1), and then updates the unknowns [u0, u1).
 			// In their panels the triangle begins at t0, and the part of L for the other unknowns
 			// begins at rest.
@@ -279,7 +283,8 @@ func substitute(l Matrix, back bool, x, out operand, kept []panels) {
 				}
 				now.unpack(out.part(0, count, r0, r1), i0, i1, 0)
 				if u0 < u1 {
-					p := product{-1, 1, now, all.from(rest), r1 - r0, there.part(i0, i1, 0, u1-u0).Matrix, false, noStair}
+					p := product{-1, 1, now, all.from(rest), r1 - r0,
+						there.part(i0, i1, 0, u1-u0).Matrix, false, noStair}
 					if x.columns {
 						p.a, p.b = p.b, p.a
 					}
@@ -355,7 +360,8 @@ func triangularInverse(l, c Matrix) {
 				now.unpack(rows, j0, j1, 0)
 			}
 			if r1 < n {
-				p := product{-1, beta, all.from(r1 - r0), now, r1 - r0, c.View(r1, n, j0, j1), false, noStair}
+				p := product{-1, beta, all.from(r1 - r0), now, r1 - r0, c.View(r1, n, j0, j1),
+					false, noStair}
 				p.block(0, n-r1, 0, j1-j0)
 			}
 			now.release()

@@ -141,6 +141,7 @@ func SubstituteBundle(a Bundle, n int) {
 }
 
 // CombineBundle fills out, n elements of every matrix, with x∘f + y∘g.
-func CombineBundle(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
+func CombineBundle(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64,
+	out []float64) {
 	combine(n, x, f, y, g, out)
 }

@@ -20,7 +20,8 @@ func subtract(n int, x []float64, f *[Abreast]float64, z []float64) {
 	}
 }
 
-func combine(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
+func combine(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64,
+	out []float64) {
 	if level == cpu.NEON && n > 0 {
 		combineNEON(n, &x[0], &f[0], &y[0], &g[0], &out[0])
 	} else {

@@ -8,6 +8,7 @@ func eliminate(rows, depth int, y, x []float64, stride int, s *[Abreast]float64)
 
 func subtract(n int, x []float64, f *[Abreast]float64, z []float64) { subtractPortable(n, x, f, z) }
 
-func combine(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
+func combine(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64,
+	out []float64) {
 	combinePortable(n, x, f, y, g, out)
 }

@@ -42,7 +42,8 @@ func subtractPortable(n int, x []float64, f *[Abreast]float64, z []float64) {
 }
 
 // combinePortable sets out_k ← x_k f + y_k g for n elements.
-func combinePortable(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
+func combinePortable(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64,
+	out []float64) {
 	for k := 0; k < n*Abreast; k += Abreast {
 		a := (*[Abreast]float64)(x[k:])
 		b := (*[Abreast]float64)(y[k:])

@@ -15,9 +15,11 @@ type NotPositiveDefinite struct {
 
 func (e *NotPositiveDefinite) Error() string {
 	if math.IsNaN(e.Pivot) {
-		return fmt.Sprintf("the covariance matrix has values that aren't numbers: pivot %d", e.Row+1)
+		return fmt.Sprintf("the covariance matrix has values that aren't numbers: pivot %d",
+			e.Row+1)
 	}
-	return fmt.Sprintf("the covariance matrix isn't positive definite: pivot %d is %.3g", e.Row+1, e.Pivot)
+	return fmt.Sprintf("the covariance matrix isn't positive definite: pivot %d is %.3g",
+		e.Row+1, e.Pivot)
 }
 
 // Cholesky overwrites the lower triangle of the symmetric A with L, A = L Lᵀ.

@@ -111,7 +111,8 @@ type job struct {
 var helping atomic.Int64
 
 func newJob(n int, task func(i int)) *job {
-	return &job{task: task, n: int64(n), most: int64(runtime.GOMAXPROCS(0)) - 1, done: make(chan struct{}, 1)}
+	return &job{task: task, n: int64(n), most: int64(runtime.GOMAXPROCS(0)) - 1,
+		done: make(chan struct{}, 1)}
 }
 
 func (j *job) run() {
@@ -171,7 +172,8 @@ func (j *job) do(i int) {
 // multiplications is the approximate work in all.
 // When the context of an operand ends, the work skips the remaining tasks but counts them, so that
 // nobody waits for the skipped tasks.
-func inPhases(multiplications float64, of operands, phases int, phase func(p int) (n int, task func(i int))) {
+func inPhases(multiplications float64, of operands, phases int,
+	phase func(p int) (n int, task func(i int))) {
 	of.check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))
 	if workers == 1 {

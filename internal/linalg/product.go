@@ -281,36 +281,37 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 		packs += packTasks(n)
 	}
 	g := newGrid(0, m, n)
-	inPhases(float64(m)*float64(n)*float64(depth), operands{c, a.Matrix, b.Matrix}, steps+1, func(s int) (int, func(int)) {
-		multiplications := g.tasks()
-		packs := packs
-		var now product
-		if s == 0 {
-			multiplications = 0
-		} else {
-			sd := sides[(s-1)%2]
-			d := min(step, depth-(s-1)*step)
-			now = product{alpha, beta, sd[0].of(d), sd[1].of(d), d, c, lower, noStair}
-			if s > 1 {
-				now.beta = 1
+	inPhases(float64(m)*float64(n)*float64(depth), operands{c, a.Matrix, b.Matrix}, steps+1,
+		func(s int) (int, func(int)) {
+			multiplications := g.tasks()
+			packs := packs
+			var now product
+			if s == 0 {
+				multiplications = 0
+			} else {
+				sd := sides[(s-1)%2]
+				d := min(step, depth-(s-1)*step)
+				now = product{alpha, beta, sd[0].of(d), sd[1].of(d), d, c, lower, noStair}
+				if s > 1 {
+					now.beta = 1
+				}
 			}
-		}
-		k0 := s * step
-		k1 := min((s+1)*step, depth)
-		if s == steps {
-			packs = 0
-		}
-		return packs + multiplications, func(t int) {
-			switch {
-			case t < min(packs, packsA):
-				sides[s%2][0].of(k1-k0).packTask(a.part(0, m, k0, k1), t)
-			case t < packs:
-				sides[s%2][1].of(k1-k0).packTask(b.part(0, n, k0, k1), t-packsA)
-			default:
-				g.run(&now, t-packs)
+			k0 := s * step
+			k1 := min((s+1)*step, depth)
+			if s == steps {
+				packs = 0
 			}
-		}
-	})
+			return packs + multiplications, func(t int) {
+				switch {
+				case t < min(packs, packsA):
+					sides[s%2][0].of(k1-k0).packTask(a.part(0, m, k0, k1), t)
+				case t < packs:
+					sides[s%2][1].of(k1-k0).packTask(b.part(0, n, k0, k1), t-packsA)
+				default:
+					g.run(&now, t-packs)
+				}
+			}
+		})
 	for _, sd := range sides[:min(2, steps)] {
 		sd[0].release()
 		if !same {

@@ -39,7 +39,8 @@ func newBoxes(k kernel.Kernel, theta []float64, x matrix.Dense) (*boxes, bool) {
 	return &boxes{t, boxed, variance[0]}, ok
 }
 
-func (s *boxes) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64) {
+func (s *boxes) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32,
+	keys []float64) {
 	order := s.alongside(q)
 	n := (len(s.rows) + boxRows - 1) / boxRows
 	linalg.Parallel((q.Rows+searchTask-1)/searchTask, func(task int) {
@@ -114,7 +115,8 @@ func (w *boxWalk) box(j int) {
 		h := &w.heaps[r]
 		worst := h.worst()
 		for c, k := range w.ks.Row(r)[:len(rows)] {
-			if key := keyOf(k, w.variance); key <= worst && (w.admit == nil || w.admit(int(i), int(rows[c]))) {
+			if key := keyOf(k, w.variance); key <= worst &&
+				(w.admit == nil || w.admit(int(i), int(rows[c]))) {
 				h.offer(key, rows[c])
 				worst = h.worst()
 			}

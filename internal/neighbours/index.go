@@ -117,13 +117,17 @@ func (ix *Index) Others(of []int, m int, rows []int32) {
 
 // Outside does what Nearest does, for some rows of the index, each among the rows of other units.
 func (ix *Index) Outside(unit, of []int, m int, rows []int32) {
-	ix.by.search(ix.rows(of), m, func(i, row int) bool { return unit[row] != unit[of[i]] }, rows, nil)
+	ix.by.search(ix.rows(of), m, func(i, row int) bool {
+		return unit[row] != unit[of[i]]
+	}, rows, nil)
 }
 
 // Earlier does what Nearest does, for some rows of the index, each among the rows whose place is
 // before the row's own place.
 func (ix *Index) Earlier(place []int32, of []int, m int, rows []int32) {
-	ix.by.search(ix.rows(of), m, func(i, row int) bool { return place[row] < place[of[i]] }, rows, nil)
+	ix.by.search(ix.rows(of), m, func(i, row int) bool {
+		return place[row] < place[of[i]]
+	}, rows, nil)
 }
 
 // rows copies the rows with these numbers.

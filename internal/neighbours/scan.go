@@ -25,7 +25,8 @@ func newScan(k kernel.Kernel, theta []float64, x matrix.Dense) *scan {
 // scanTask is the number of rows whose covariances a task holds.
 const scanTask = 16
 
-func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64) {
+func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32,
+	keys []float64) {
 	linalg.Parallel((q.Rows+scanTask-1)/scanTask, func(t int) {
 		q.Check()
 		i0 := t * scanTask
@@ -39,7 +40,8 @@ func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 		for i := i0; i < i1; i++ {
 			worst := h.worst()
 			for row, c := range ks.Row(i - i0) {
-				if key := keyOf(c, s.variance[row]); key <= worst && (admit == nil || admit(i, row)) {
+				if key := keyOf(c, s.variance[row]); key <= worst &&
+					(admit == nil || admit(i, row)) {
 					h.offer(key, int32(row))
 					worst = h.worst()
 				}

@@ -47,7 +47,8 @@ func newTree(x matrix.Dense, inverse []float64) *tree {
 func ordered(x matrix.Dense, inverse []float64) (*tree, matrix.Dense) {
 	n := x.Rows
 	d := x.Cols
-	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, n), nodes: make([]node, nodesOf(n))}
+	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, n),
+		nodes: make([]node, nodesOf(n))}
 	for i := range n {
 		t.rows[i] = int32(i)
 	}
@@ -129,7 +130,8 @@ func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 		n.cut = min(n.cut, scaled.At(i, n.axis))
 	}
 	n.left, n.right = number+1, number+1+nodesOf(half-lo)
-	children := [2]func(){func() { t.grow(scaled, n.left, lo, half) }, func() { t.grow(scaled, n.right, half, hi) }}
+	children := [2]func(){func() { t.grow(scaled, n.left, lo, half) },
+		func() { t.grow(scaled, n.right, half, hi) }}
 	if hi-lo > alone {
 		linalg.Parallel(2, func(i int) { children[i]() })
 		return
@@ -177,7 +179,8 @@ func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 // searchTask is the number of points that a task searches for.
 const searchTask = 64
 
-func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64) {
+func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32,
+	keys []float64) {
 	order := t.alongside(q)
 	linalg.Parallel((q.Rows+searchTask-1)/searchTask, func(task int) {
 		q.Check()
@@ -186,8 +189,9 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 		for p, i := range group {
 			copy(points.Row(p), q.Row(int(i)))
 		}
-		w := &walk{tree: t, left: radial.Left(points, t.centre, t.inverse), at: t.scaled(points, linalg.Borrow(len(group), q.Cols)),
-			u: linalg.Borrow(radial.Group, leafRows), admit: admit}
+		w := &walk{tree: t, left: radial.Left(points, t.centre, t.inverse),
+			at: t.scaled(points, linalg.Borrow(len(group), q.Cols)),
+			u:  linalg.Borrow(radial.Group, leafRows), admit: admit}
 		for r := range w.heaps {
 			w.heaps[r] = newHeap(m)
 		}
@@ -222,7 +226,9 @@ func (t *tree) alongside(q matrix.Dense) []int32 {
 		}
 		leaf[i] = int32(number)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(leaf[a], leaf[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(leaf[a], leaf[b]), cmp.Compare(a, b))
+	})
 	return order
 }
 

@@ -55,7 +55,8 @@ type Asked struct {
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &server{o: o, out: out, models: map[uint64]*krigo.Model{}, running: map[uint64]context.CancelFunc{}}
+	s := &server{o: o, out: out, models: map[uint64]*krigo.Model{},
+		running: map[uint64]context.CancelFunc{}}
 	type frame struct {
 		*request
 		err error
@@ -161,7 +162,8 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 		"evaluate": s.evaluate, "schema": s.schema,
 	}[r.Op]
 	if !known {
-		return &reply{Error: &failure{Kind: "usage", Message: fmt.Sprintf("unknown operation %q", r.Op)}}
+		return &reply{Error: &failure{Kind: "usage",
+			Message: fmt.Sprintf("unknown operation %q", r.Op)}}
 	}
 	answer, err := do(ctx, r)
 	if err == nil {
@@ -204,7 +206,8 @@ func (r *request) decode(to any) error {
 }
 
 func (s *server) hello(context.Context, *request) (*reply, error) {
-	return &reply{Result: map[string]any{"protocol": Protocol, "version": s.o.Version, "pid": os.Getpid()}}, nil
+	return &reply{Result: map[string]any{"protocol": Protocol, "version": s.o.Version,
+		"pid": os.Getpid()}}, nil
 }
 
 func (s *server) schema(context.Context, *request) (*reply, error) {
@@ -218,19 +221,24 @@ func (s *server) keep(m *krigo.Model) *reply {
 	number := s.last
 	s.models[number] = m
 	s.mu.Unlock()
-	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
-		"reading": m.Reading, "fit": s.o.Describe(m), "reason": m.CertificateReason, "checksum": m.Checksum(),
-		"group": m.Group, "offset": m.Offset, "exposure": m.Exposure, "noise_column": m.Errors, "censored": m.Limits,
-		"classes": m.Classes, "options": m.Fitted, "notices": m.Findings.Words(), "findings": m.Findings.Tell()}
+	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs,
+		"encoding": m.Encoding, "reading": m.Reading, "fit": s.o.Describe(m),
+		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group,
+		"offset": m.Offset, "exposure": m.Exposure, "noise_column": m.Errors,
+		"censored": m.Limits, "classes": m.Classes, "options": m.Fitted,
+		"notices": m.Findings.Words(), "findings": m.Findings.Tell()}
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}
 	if joint := m.Joint; joint != nil {
 		all := &krigo.Targets{Several: *joint}
-		of["sentence"], of["fit"] = all.Sentence(), map[string]any{"together": all.Together, "certificate": m.Certificate,
-			"targets": lists.To(len(all.Models), func(i int) any { return s.o.Describe(all.Model(i)) })}
+		of["sentence"], of["fit"] = all.Sentence(), map[string]any{"together": all.Together,
+			"certificate": m.Certificate, "targets": lists.To(len(all.Models), func(i int) any {
+				return s.o.Describe(all.Model(i))
+			})}
 	} else if m.Certificate != nil {
-		of["sentence"], of["no_better"], of["context"] = m.Sentence(m.Certificate), m.NoBetter(), m.InContext()
+		of["sentence"], of["no_better"], of["context"] = m.Sentence(m.Certificate), m.NoBetter(),
+			m.InContext()
 	}
 	return &reply{Result: of}
 }
@@ -270,7 +278,8 @@ type asked struct {
 }
 
 // read decodes the arguments of fit or evaluate, and reads the table as these arguments say.
-func (s *server) read(r *request, command string) (a asked, params *krigo.Params, table *dataset.Table, err error) {
+func (s *server) read(r *request,
+	command string) (a asked, params *krigo.Params, table *dataset.Table, err error) {
 	if err = r.decode(&a); err != nil {
 		return a, nil, nil, err
 	}
@@ -278,7 +287,8 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 	if a.Flags == nil {
 		a.Options.Data.Reading = a.Reading
 	} else if s.o.Flags == nil {
-		return a, nil, nil, &krigo.UsageError{Err: errors.New("flags: this pipe takes options only")}
+		return a, nil, nil, &krigo.UsageError{Err: errors.New(
+			"flags: this pipe takes options only")}
 	} else {
 		by, err := s.o.Flags(command, a.Flags)
 		if err != nil {
@@ -301,7 +311,8 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 	}
 	if table, err = read(*r); err == nil {
 		var targets []string
-		if targets, err = krigo.SplitTargets(o.Target, table.Names); err == nil && len(targets) > 1 {
+		if targets, err = krigo.SplitTargets(o.Target, table.Names); err == nil &&
+			len(targets) > 1 {
 			o.Target = targets[0]
 			o.Beside = targets
 		}
@@ -331,8 +342,8 @@ func (s *server) evaluate(ctx context.Context, r *request) (*reply, error) {
 		return nil, &krigo.UsageError{Err: errors.New("target: only fit takes several targets")}
 	}
 	if params == nil {
-		return nil, &krigo.UsageError{Err: errors.New("--params is missing: pass flags to evaluate, and --params " +
-			"among them")}
+		return nil, &krigo.UsageError{Err: errors.New("--params is missing: pass flags to " +
+			"evaluate, and --params among them")}
 	}
 	e, err := krigo.Evaluate(ctx, table, params, args.Options)
 	return &reply{Result: e}, err
@@ -350,10 +361,13 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 				return
 			}
 			// the reply reports a failure, so the event needs no error
-			s.send(&reply{ID: r.ID, Event: event{Stage: e.Stage, Family: e.Family, Start: e.Start, Starts: e.Starts,
-				Iteration: e.Iteration, Of: e.Of, Stopped: e.Stopped}})
+			s.send(&reply{ID: r.ID, Event: event{Stage: e.Stage, Family: e.Family, Start: e.Start,
+				Starts: e.Starts, Iteration: e.Iteration, Of: e.Of, Stopped: e.Stopped}})
 		}
-		args.Options.Run.Predicting = func(done, of int) { s.send(&reply{ID: r.ID, Event: event{Rows: done, OfRows: of}}) }
+		args.Options.Run.Predicting = func(done,
+			of int) {
+			s.send(&reply{ID: r.ID, Event: event{Rows: done, OfRows: of}})
+		}
 	}
 	if targets := args.Options.Data.Beside; targets != nil {
 		all, err := krigo.FitTargets(ctx, table, targets, args.Options)
@@ -384,7 +398,8 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	if sibling.Len() > 0 {
-		answer.Names, answer.data = append(answer.Names, "delivered"), append(answer.data, sibling.Bytes())
+		answer.Names, answer.data = append(answer.Names, "delivered"), append(answer.data,
+			sibling.Bytes())
 	}
 	return answer, nil
 }
@@ -426,7 +441,8 @@ func (s *server) keepTargets(all *krigo.Targets) (*reply, error) {
 		answer.Names = append(answer.Names, fmt.Sprint("file", i))
 		answer.data = append(answer.data, one.data[0])
 	}
-	answer.Result = map[string]any{"targets": about, "together": all.Together, "sentence": all.Sentence()}
+	answer.Result = map[string]any{"targets": about, "together": all.Together,
+		"sentence": all.Sentence()}
 	return answer, nil
 }
 
@@ -468,7 +484,8 @@ func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error)
 }
 
 // recertified recomputes the certificates of all models, and what is certified of them together.
-func recertified(ctx context.Context, all *krigo.Targets, table *dataset.Table) (map[string]any, error) {
+func recertified(ctx context.Context, all *krigo.Targets,
+	table *dataset.Table) (map[string]any, error) {
 	found, err := all.Certify(ctx, table)
 	found = slices.DeleteFunc(found, func(one *krigo.Recertification) bool { return one == nil })
 	for k := 0; err == nil && k < len(found); k++ {
@@ -481,7 +498,8 @@ func recertified(ctx context.Context, all *krigo.Targets, table *dataset.Table) 
 // settle decides which inputs are categories or dates, if o doesn't say so itself.
 // If a column has a type, the type decides. If look is set, the cells of the other columns of text
 // decide, as in krigo inspect. found says whether there are any.
-func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) (found bool, err error) {
+func settle(table *dataset.Table, types *tableHeader, o *krigo.Data,
+	look bool) (found bool, err error) {
 	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
 	if err != nil {
 		return false, err
@@ -562,10 +580,12 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if all := m.Joint; all != nil && args.Intervals == nil && !args.Explain && !args.Covariance && args.Samples == 0 {
+	if all := m.Joint; all != nil && args.Intervals == nil && !args.Explain && !args.Covariance &&
+		args.Samples == 0 {
 		return predictClasses(ctx, &krigo.Targets{Several: *all}, table, args.Sets)
 	} else if all != nil {
-		return nil, &krigo.UsageError{Err: errors.New("more than two classes have labels, probabilities and sets alone")}
+		return nil, &krigo.UsageError{Err: errors.New("more than two classes have labels, " +
+			"probabilities and sets alone")}
 	}
 	ps, err := m.Predict(ctx, table, krigo.PredictOptions{ExactVariance: args.Exact})
 	if err != nil {
@@ -582,7 +602,8 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(), "findings": found.Tell()}}
+	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(),
+		"findings": found.Tell()}}
 	column := func(name string, of func(i int) float64) { answer.add(name, lists.To(len(ps), of)) }
 	var e *model.Explanation
 	if args.Explain {
@@ -593,10 +614,17 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	names := append(krigo.PredictionNames(), e.Names()...)
 	row := make([]float64, len(names))
 	for k, name := range names {
-		column(name, func(i int) float64 { ps[i].Fill(row); e.Fill(i, row[len(row)-len(e.Names()):]); return row[k] })
+		column(name, func(i int) float64 {
+			ps[i].Fill(row)
+			e.Fill(i,
+				row[len(row)-len(e.Names()):])
+			return row[k]
+		})
 	}
 	for _, c := range m.Chances(ps) {
-		column(fmt.Sprintf("probability_%.0f", c.Level), func(i int) float64 { return c.Probabilities[i] })
+		column(fmt.Sprintf("probability_%.0f", c.Level), func(i int) float64 {
+			return c.Probabilities[i]
+		})
 	}
 	if m.Classes != nil {
 		l, err := m.LabelsOf(ps, args.Sets)
@@ -610,7 +638,8 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		asked := krigo.IntervalOptions{Kind: kind, Level: cmp.Or(args.Level, 0.95), By: args.By}
 		switch few := slices.Contains(krigo.FewRowKinds(), kind); {
 		case few && data == nil:
-			err = &krigo.UsageError{Err: fmt.Errorf("intervals %s: give the data that the model was made from", kind)}
+			err = &krigo.UsageError{Err: fmt.Errorf("intervals %s: give the data that the model "+
+				"was made from", kind)}
 		case few:
 			ends, err = m.IntervalsOfFew(ctx, data, table, asked)
 		default:
@@ -630,7 +659,8 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		answer.add("covariance", cov.Data)
 	}
 	if args.Samples > 0 {
-		drawn, err := m.Sample(ctx, table, krigo.SampleOptions{Count: args.Samples, Seed: args.Seed})
+		drawn, err := m.Sample(ctx, table, krigo.SampleOptions{Count: args.Samples,
+			Seed: args.Seed})
 		if err != nil {
 			return nil, err
 		}
@@ -640,15 +670,21 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 }
 
 // predictClasses does what predict does for more than two classes.
-func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Table, level float64) (*reply, error) {
+func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Table,
+	level float64) (*reply, error) {
 	l, err := all.PredictLabels(ctx, table, level)
 	if err != nil {
 		return nil, err
 	}
-	outside := lists.Of(l.Predictions, func(p krigo.KindPrediction) float64 { return float64(p.Outside) })
+	outside := lists.Of(l.Predictions, func(p krigo.KindPrediction) float64 {
+		return float64(p.Outside)
+	})
 	found, err := all.Model(0).PredictionFindings(table, lists.Of(l.Predictions,
-		func(p krigo.KindPrediction) model.Prediction { return model.Prediction{Outside: p.Outside} }))
-	answer := &reply{Result: map[string]any{"rows": len(outside), "notices": found.Words(), "findings": found.Tell()}}
+		func(p krigo.KindPrediction) model.Prediction {
+			return model.Prediction{Outside: p.Outside}
+		}))
+	answer := &reply{Result: map[string]any{"rows": len(outside), "notices": found.Words(),
+		"findings": found.Tell()}}
 	answer.add("outside", outside)
 	answer.addLabels(l)
 	return answer, err
@@ -657,10 +693,17 @@ func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Tabl
 // addLabels adds the place of each row's label among the classes, and for each class its
 // probability, and whether it is in the row's set, if there are sets.
 func (r *reply) addLabels(l krigo.Labels) {
-	column := func(name string, of func(i int) float64) { r.add(name, lists.To(len(l.Predictions), of)) }
-	column("label", func(i int) float64 { return float64(slices.Index(l.Classes, l.Predictions[i].Label)) })
+	column := func(name string,
+		of func(i int) float64) {
+		r.add(name, lists.To(len(l.Predictions), of))
+	}
+	column("label", func(i int) float64 {
+		return float64(slices.Index(l.Classes, l.Predictions[i].Label))
+	})
 	for k, class := range l.Classes {
-		column(fmt.Sprint("probability", k), func(i int) float64 { return l.Predictions[i].Probabilities[k] })
+		column(fmt.Sprint("probability", k), func(i int) float64 {
+			return l.Predictions[i].Probabilities[k]
+		})
 		if l.Sets != nil {
 			column(fmt.Sprint("set", k), func(i int) (in float64) {
 				if slices.Contains(l.Sets[i], class) {
@@ -674,7 +717,8 @@ func (r *reply) addLabels(l krigo.Labels) {
 
 // modelAndTable returns the model and the table of a request.
 // The table is read as the model reads its own tables. If every is set, no row is left out.
-func (s *server) modelAndTable(ctx context.Context, r *request, every bool) (*krigo.Model, *dataset.Table, error) {
+func (s *server) modelAndTable(ctx context.Context, r *request,
+	every bool) (*krigo.Model, *dataset.Table, error) {
 	m, err := s.of(r)
 	if err != nil {
 		return nil, nil, err
@@ -699,7 +743,8 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	}
 	if all := m.Joint; all != nil {
 		found, err := recertified(ctx, &krigo.Targets{Several: *all}, table)
-		return &reply{Result: map[string]any{"certify": found, "differs": "", "sentence": found["sentence"]}}, err
+		return &reply{Result: map[string]any{"certify": found, "differs": "",
+			"sentence": found["sentence"]}}, err
 	}
 	found, err := m.Certify(ctx, table, krigo.CertifyOptions{})
 	if err == nil {
@@ -712,7 +757,8 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	if head := found.Headline(); head != "" {
 		said = head + "\n" + said
 	}
-	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs, "sentence": said}}, nil
+	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs,
+		"sentence": said}}, nil
 }
 
 // fresh certifies the model with fresh rows, which the model never saw.

@@ -21,7 +21,8 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 	}
 	cols := len(h.Names)
 	if cols == 0 || len(h.Text) != cols || h.Rows < 0 || h.Rows > mostBuffer {
-		return nil, fmt.Errorf("%w: its table has %d rows, %d names and %d types", errFrame, h.Rows, cols, len(h.Text))
+		return nil, fmt.Errorf("%w: its table has %d rows, %d names and %d types", errFrame, h.Rows,
+			cols, len(h.Text))
 	}
 	next := func(size int) ([]byte, error) {
 		if len(r.data) == 0 || (size >= 0 && len(r.data[0]) != size) {
@@ -44,7 +45,8 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 			return nil, err
 		}
 		if t.Values == nil {
-			if err := memory.Afford("the request's table", 8*float64(h.Rows)*float64(cols)); err != nil {
+			if err := memory.Afford("the request's table",
+				8*float64(h.Rows)*float64(cols)); err != nil {
 				return nil, err
 			}
 			// only now, since a column of h.Rows rows has arrived
@@ -65,7 +67,8 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 			from := at(i)
 			to := at(i + 1)
 			if from < 0 || to < from || to > int64(len(texts)) {
-				return nil, fmt.Errorf("%w: text %d of column %q lies outside its buffer", errFrame, i+1, h.Names[j])
+				return nil, fmt.Errorf("%w: text %d of column %q lies outside its buffer", errFrame,
+					i+1, h.Names[j])
 			}
 			t.Set(i, j, string(texts[from:to]))
 		}

@@ -43,7 +43,8 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 			if loops.apply[vectors-1] == nil {
 				vectors = 1
 			}
-			loops.apply[vectors-1](&a[0], step, deep, v.Rows, &v.Data[c], v.Stride, &dst.Data[c], dst.Stride)
+			loops.apply[vectors-1](&a[0], step, deep, v.Rows, &v.Data[c], v.Stride,
+				&dst.Data[c], dst.Stride)
 			c += vectors * loops.vector
 		}
 		if n < rows {

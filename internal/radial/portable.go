@@ -15,7 +15,8 @@ type inner struct {
 	moments   func(w, a, b *float64, fours, step, panels int, m, s *float64)
 	rows      int // rows that apply takes at a time
 	vector    int // columns that apply[0] takes; apply[1] takes twice as many
-	apply     [2]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)
+	apply     [2]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int,
+		out *float64, outStride int)
 	// rowProduct adds x·k to out and k·v to the sums.
 	rowProduct func(out, k, v []float64, x float64, sums *[Lanes]float64)
 	value      [RQ + 1]func(k, u []float64, shape, variance float64)
@@ -25,9 +26,10 @@ type inner struct {
 	bundleMoments   func(rows, dim int, w, y, x, sums *float64)
 	// For an input of the additive kernel; see Effect.
 	effect     func(se, total, squares, x, g []float64, at, hidden, over float64)
-	effectPull func(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second, shrink float64,
-		sums *[Lanes]float64)
-	effectMove func(x, g, bar, total, se []float64, at, hidden, main, pairs float64, sums *[2 * Lanes]float64)
+	effectPull func(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second,
+		shrink float64, sums *[Lanes]float64)
+	effectMove func(x, g, bar, total, se []float64, at, hidden, main, pairs float64,
+		sums *[2 * Lanes]float64)
 }
 
 // levels holds the loops of each level. A level that the machine lacks stays empty.
@@ -38,9 +40,10 @@ var loops = levels[cpu.Portable]
 
 // portable returns the loops in plain Go, which are also the reference in tests.
 func portable() inner {
-	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, vector: 4,
-		bundleDistances: bundleDistancesPortable, bundleMoments: bundleMomentsPortable,
-		effect: effectPortable, effectPull: effectPullPortable, effectMove: effectMovePortable}
+	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable,
+		rows: 1, vector: 4, bundleDistances: bundleDistancesPortable,
+		bundleMoments: bundleMomentsPortable, effect: effectPortable,
+		effectPull: effectPullPortable, effectMove: effectMovePortable}
 	in.apply[0] = applyPortable
 	in.rowProduct = func(out, k, v []float64, x float64, sums *[Lanes]float64) {
 		for i, c := range k {
@@ -134,7 +137,8 @@ func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
 }
 
 // applyPortable takes one row and four columns.
-func applyPortable(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int) {
+func applyPortable(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64,
+	outStride int) {
 	as := unsafe.Slice(a, (depth-1)*depthStep+1)
 	vs := unsafe.Slice(v, (depth-1)*vStride+4)
 	var s0, s1, s2, s3 float64
@@ -184,7 +188,8 @@ func bundleDistancesPortable(rows, dim int, y, x, u *float64) {
 			s6 += d6 * d6
 			s7 += d7 * d7
 		}
-		*(*[linalg.Abreast]float64)(us[j*linalg.Abreast:]) = [...]float64{s0, s1, s2, s3, s4, s5, s6, s7}
+		*(*[linalg.Abreast]float64)(us[j*linalg.Abreast:]) = [...]float64{s0, s1, s2, s3,
+			s4, s5, s6, s7}
 	}
 }
 
@@ -215,15 +220,16 @@ func effectPortable(se, total, squares, x, g []float64, at, hidden, over float64
 	}
 }
 
-func effectPullPortable(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second, shrink float64,
-	sums *[Lanes]float64) {
+func effectPullPortable(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second,
+	shrink float64, sums *[Lanes]float64) {
 	for j, v := range x {
 		w := bar[j] * (main + pairs*(total[j]-se[j]+hidden*g[j]))
 		sums[0] += w * (se[j]*((at-v)*(at-v)-shrink) - g[j]*(first+second*v*v))
 	}
 }
 
-func effectMovePortable(x, g, bar, total, se []float64, at, hidden, main, pairs float64, sums *[2 * Lanes]float64) {
+func effectMovePortable(x, g, bar, total, se []float64, at, hidden, main, pairs float64,
+	sums *[2 * Lanes]float64) {
 	for j, v := range x {
 		w := bar[j] * (main + pairs*(total[j]-se[j]+hidden*g[j]))
 		sums[0] += w * se[j] * (at - v)

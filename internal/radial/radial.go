@@ -40,10 +40,12 @@ func Right(x linalg.Matrix, centre, inverse []float64) Points {
 // Kept packs x as a right argument without a scale, in memory that isn't for other uses afterwards
 // (matrix.Large).
 func Kept(x linalg.Matrix) Points {
-	return pack(x, make([]float64, x.Cols), slices.Repeat([]float64{1}, x.Cols), loops.width, matrix.Large)
+	return pack(x, make([]float64, x.Cols), slices.Repeat([]float64{1}, x.Cols), loops.width,
+		matrix.Large)
 }
 
-func pack(x linalg.Matrix, centre, inverse []float64, width int, memory func(rows, cols int) linalg.Matrix) Points {
+func pack(x linalg.Matrix, centre, inverse []float64, width int,
+	memory func(rows, cols int) linalg.Matrix) Points {
 	p := Points{Rows: x.Rows, Dim: x.Cols, width: width, step: (x.Cols + 3) / 4 * 4 * width}
 	p.data = memory((x.Rows+width-1)/width, p.step)
 	clear(p.data.Data[max(0, p.data.Rows-1)*p.step:])
@@ -73,8 +75,8 @@ func (p Points) Block() int { return min(max(16, 1<<16/(p.step/p.width)/16*16), 
 // Strip writes the squared distances of the left points Group·g to Group·g+3 from the right points
 // [j0, j1) to the rows of d2. The rows of d2 have room for whole panels. j0 is a multiple of 16.
 func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
-	loops.distances(&a.data.Row(g)[0], &b.data.Row(j0 / b.width)[0], a.Dim, b.step, b.panels(j1-j0), &d2.Data[0],
-		d2.Stride)
+	loops.distances(&a.data.Row(g)[0], &b.data.Row(j0 / b.width)[0], a.Dim, b.step, b.panels(j1-j0),
+		&d2.Data[0], d2.Stride)
 }
 
 func (p Points) panels(n int) int { return (n + p.width - 1) / p.width }
@@ -90,8 +92,8 @@ type Moments struct {
 func (m Moments) Add(w []float64, a Points, i int, b Points, j0 int) {
 	n := b.panels(len(w))
 	clear(w[len(w) : n*b.width])
-	loops.moments(&w[0], &a.data.Row(i / Group)[i%Group], &b.data.Row(j0 / b.width)[0], (a.Dim+3)/4, b.step, n,
-		&m.First[0], &m.Second[0])
+	loops.moments(&w[0], &a.data.Row(i / Group)[i%Group], &b.data.Row(j0 / b.width)[0],
+		(a.Dim+3)/4, b.step, n, &m.First[0], &m.Second[0])
 }
 
 // Value writes variance·k(u) to k, which may be u.
@@ -122,7 +124,8 @@ func BundleDistances(x linalg.Bundle, i int, u []float64) {
 // 4. The sets of a bundle are the lanes.
 func BundleMoments(x linalg.Bundle, i int, w, sums []float64) {
 	if i > 0 && x.Cols > 0 {
-		loops.bundleMoments(i, x.Cols, &w[:i*linalg.Abreast][0], &x.Row(i)[0], &x.Data[0], &sums[:x.Cols*Lanes][0])
+		loops.bundleMoments(i, x.Cols, &w[:i*linalg.Abreast][0], &x.Row(i)[0], &x.Data[0],
+			&sums[:x.Cols*Lanes][0])
 	}
 }
 
@@ -142,9 +145,11 @@ func (e Effect) Add(x, g, se, total, squares []float64) {
 }
 
 // Pull adds Σ w (se ((at−x)² − shrink) − g (first + second x²)) to sums. se is from Add.
-func (e Effect) Pull(x, g, se, bar, total []float64, first, second, shrink float64, sums *[Lanes]float64) {
+func (e Effect) Pull(x, g, se, bar, total []float64, first, second, shrink float64,
+	sums *[Lanes]float64) {
 	n := len(x)
-	loops.effectPull(x, g[:n], bar[:n], total[:n], se[:n], e.At, e.Hidden, e.Main, e.Pairs, first, second, shrink, sums)
+	loops.effectPull(x, g[:n], bar[:n], total[:n], se[:n], e.At, e.Hidden, e.Main, e.Pairs, first,
+		second, shrink, sums)
 }
 
 // Move returns Σ w se (at−x) and Σ w g.

@@ -18,7 +18,8 @@ type Singles struct {
 }
 
 // NewSingles packs (x − centre)·inverse. ok is false if this machine, or the profile, has no loops.
-func NewSingles(p Profile, variance float64, x linalg.Matrix, centre, inverse []float64) (s *Singles, ok bool) {
+func NewSingles(p Profile, variance float64, x linalg.Matrix, centre,
+	inverse []float64) (s *Singles, ok bool) {
 	if singles.width == 0 || p >= RQ {
 		return nil, false
 	}
@@ -74,7 +75,8 @@ func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 			panels := (n + singles.width - 1) / singles.width
 			for r := i; r < ie; r += Group {
 				row := m.tile[(r-i)*singleStride:]
-				singles.distances(&s.left[r*s.dim], &s.right[j*s.dim], s.dim, s.step, panels, &row[0], singleStride)
+				singles.distances(&s.left[r*s.dim], &s.right[j*s.dim], s.dim, s.step, panels,
+					&row[0], singleStride)
 				for g := range min(Group, ie-r) {
 					k := row[g*singleStride:][:n]
 					singles.value[s.profile](k, k, 0, s.variance)
@@ -145,11 +147,12 @@ func (m *singleMemory) apply(rows, rowStep, depthStep int, v, out []float32, col
 
 // singleInner holds the loops of one level.
 type singleInner struct {
-	width      int // right points in a panel; divides 32
-	distances  func(a, b *float32, dim, step, panels int, out *float32, stride int)
-	rows       int // rows that apply takes at a time
-	vector     int // columns that apply[0] takes; apply[1] takes twice as many
-	apply      [2]func(a *float32, rowStep, depthStep, depth int, v *float32, vStride int, out *float32, outStride int)
+	width     int // right points in a panel; divides 32
+	distances func(a, b *float32, dim, step, panels int, out *float32, stride int)
+	rows      int // rows that apply takes at a time
+	vector    int // columns that apply[0] takes; apply[1] takes twice as many
+	apply     [2]func(a *float32, rowStep, depthStep, depth int, v *float32, vStride int,
+		out *float32, outStride int)
 	rowProduct func(out, k, v []float32, x float32, sums *[16]float32)
 	value      [RQ]func(k, u []float32, shape, variance float32)
 }

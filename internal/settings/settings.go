@@ -123,8 +123,9 @@ func of(t reflect.Type, index []int) (all []Setting) {
 func settingOf(f reflect.StructField, index []int, said word) Setting {
 	get := f.Tag.Get
 	s := Setting{Name: get("set"), Value: get("value"), Default: get("default"), For: get("for"),
-		Help: cmp.Or(get("help"), said.Help), Rule: cmp.Or(get("rule"), said.Rule), want: cmp.Or(get("want"), said.Want),
-		Values: strings.Fields(get("values")), Everyday: get("tier") == "everyday", Field: f.Name, Type: f.Type,
+		Help: cmp.Or(get("help"), said.Help), Rule: cmp.Or(get("rule"), said.Rule),
+		want: cmp.Or(get("want"), said.Want), Values: strings.Fields(get("values")),
+		Everyday: get("tier") == "everyday", Field: f.Name, Type: f.Type,
 		zero: get("zero"), index: index}
 	s.least, s.most, _ = strings.Cut(get("range"), ":")
 	return s
@@ -146,8 +147,8 @@ func Merge(structs ...any) (all []Setting) {
 					a.Values = append(slices.Clip(a.Values), v)
 				}
 			}
-			for to, from := range map[*string]string{&a.Value: s.Value, &a.Default: s.Default, &a.Rule: s.Rule,
-				&a.Help: s.Help, &a.For: s.For, &a.zero: s.zero, &a.want: s.want} {
+			for to, from := range map[*string]string{&a.Value: s.Value, &a.Default: s.Default,
+				&a.Rule: s.Rule, &a.Help: s.Help, &a.For: s.For, &a.zero: s.zero, &a.want: s.want} {
 				if *to == "" {
 					*to = from
 				}
@@ -160,7 +161,9 @@ func Merge(structs ...any) (all []Setting) {
 		}
 	}
 	for i := range all { // a word that means 0 isn't offered
-		all[i].Values = slices.DeleteFunc(slices.Clone(all[i].Values), func(v string) bool { return v == all[i].zero })
+		all[i].Values = slices.DeleteFunc(slices.Clone(all[i].Values), func(v string) bool {
+			return v == all[i].zero
+		})
 	}
 	return all
 }

@@ -19,8 +19,8 @@ var elsewhere = []struct{ here, there string }{
 	{"linear", "dotproduct"},
 	{"constant", "bias"},
 	{"white", "noise whitenoise"},
-	{"evidence", "mll lml marginallikelihood exactmarginallikelihood logmarginallikelihood gpr exactgp"},
-	{"vfe", "sgpr titsias collapsedelbo"},
+	{"evidence", "mll lml marginallikelihood exactmarginallikelihood logmarginallikelihood gpr " +
+		"exactgp"}, {"vfe", "sgpr titsias collapsedelbo"},
 	{"vfe svgp", "elbo variational"},
 	{"svgp", "svi variationalelbo"},
 	{"nearest", "vecchia nngp"},
@@ -34,12 +34,13 @@ var elsewhere = []struct{ here, there string }{
 // names, without regard to case, spaces and signs. It returns "" for other names.
 func Called(name string, known []string) string {
 	plain := func(name string) string {
-		name = strings.NewReplacer(" ", "", "_", "", "-", "", "/", "", ".", "", "(", "", ")", "").Replace(strings.ToLower(name))
+		name = strings.NewReplacer(" ", "", "_", "", "-", "", "/", "", ".", "", "(", "", ")",
+			"").Replace(strings.ToLower(name))
 		return strings.TrimSuffix(name, "kernel")
 	}
 	for _, e := range elsewhere {
-		if names := strings.Fields(e.here); slices.Contains(known, names[0]) && slices.Contains(strings.Fields(e.there),
-			plain(name)) {
+		if names := strings.Fields(e.here); slices.Contains(known, names[0]) &&
+			slices.Contains(strings.Fields(e.there), plain(name)) {
 			return fmt.Sprintf(`%q is called "%s" here`, name, strings.Join(names, `" or "`))
 		}
 	}

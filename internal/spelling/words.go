@@ -94,7 +94,8 @@ func Shell(word string) string {
 		return word
 	case strings.ContainsFunc(word, unicode.IsControl):
 		quoted := strconv.Quote(word)
-		return "$'" + strings.NewReplacer(`\"`, `"`, "'", `\'`).Replace(quoted[1:len(quoted)-1]) + "'"
+		return "$'" + strings.NewReplacer(`\"`, `"`, "'", `\'`).Replace(quoted[1:len(quoted)-1]) +
+			"'"
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

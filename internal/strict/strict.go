@@ -50,8 +50,8 @@ func ReadJSON(path string, v any) error {
 	}
 	d = json.NewDecoder(bytes.NewReader(text))
 	if key, found := repeatedKey(d); found {
-		return fmt.Errorf("%s: line %d: the key %q stands twice in one object: leave one", path, line(d.InputOffset()),
-			spelling.Clip(key))
+		return fmt.Errorf("%s: line %d: the key %q stands twice in one object: leave one", path,
+			line(d.InputOffset()), spelling.Clip(key))
 	}
 	return nil
 }
@@ -83,7 +83,9 @@ func controlled(d *json.Decoder, name bool, names []string) (text string, found 
 		of := name
 		if open == '{' {
 			key, _ := d.Token()
-			of = name || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, key.(string)) })
+			of = name || slices.ContainsFunc(names, func(n string) bool {
+				return strings.EqualFold(n, key.(string))
+			})
 		}
 		text, found = controlled(d, of, names)
 	}

@@ -52,8 +52,9 @@ func columnsOf(d *dataset.Data, rows []int) (columns []column, err error) {
 	for j, name := range t.Names {
 		if name != d.Target {
 			read = append(read, j)
-			columns = append(columns, column{name: name, numbers: make([]float64, len(rows)), inputs: inputs[j],
-				dates: slices.ContainsFunc(t.Reading().Dates, func(at dataset.Dates) bool { return at.Column == name })})
+			columns = append(columns, column{name: name, numbers: make([]float64, len(rows)),
+				inputs: inputs[j], dates: slices.ContainsFunc(t.Reading().Dates,
+					func(at dataset.Dates) bool { return at.Column == name })})
 		}
 	}
 	cells := make([]float64, len(read))
@@ -75,8 +76,8 @@ func columnsOf(d *dataset.Data, rows []int) (columns []column, err error) {
 // if its values repeat, or if it holds dates or coordinates.
 // Other columns would take most of the memory of a large fit.
 func (c *column) needed() bool {
-	return c.dates || judged(max(c.levels, leastUnits), len(c.numbers)) || slices.ContainsFunc(coordinates,
-		func(names [2]string) bool {
+	return c.dates || judged(max(c.levels, leastUnits), len(c.numbers)) ||
+		slices.ContainsFunc(coordinates, func(names [2]string) bool {
 			return strings.EqualFold(c.name, names[0]) || strings.EqualFold(c.name, names[1])
 		})
 }
@@ -106,7 +107,9 @@ func (c *column) level(text bool, rows []int) {
 	slices.Sort(c.values)
 	c.values = slices.Compact(c.values)
 	c.levels = len(c.values)
-	c.label = text || !slices.ContainsFunc(c.values, func(v float64) bool { return v != math.Trunc(v) })
+	c.label = text || !slices.ContainsFunc(c.values, func(v float64) bool {
+		return v != math.Trunc(v)
+	})
 	c.rising = !text && len(rows) > 1
 	for i, v := range c.numbers {
 		c.rising = c.rising && v-c.numbers[0] == float64(rows[i]-rows[0])
@@ -137,8 +140,9 @@ func labels(columns []column, rows []int) (all []Candidate) {
 			continue
 		}
 		if judged(c.levels, len(c.of)) {
-			all = append(all, Candidate{Kind: Column, Names: []string{c.name}, Of: c.of, Named: len(c.inputs) > 1,
-				Inputs: c.inputs, Nests: nests(c, columns), Sorted: sortedBy(c, rows)})
+			all = append(all, Candidate{Kind: Column, Names: []string{c.name}, Of: c.of,
+				Named: len(c.inputs) > 1, Inputs: c.inputs, Nests: nests(c, columns),
+				Sorted: sortedBy(c, rows)})
 		}
 		if judged(max(c.levels, leastUnits), len(c.of)) {
 			may = append(may, c)
@@ -193,8 +197,8 @@ func inFile(rows []int) []int {
 // names. It then counts only if the column itself is no input.
 func nests(c column, columns []column) bool {
 	for _, other := range columns {
-		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 || other.levels > c.levels ||
-			(other.levels == c.levels && len(c.inputs) > 0) {
+		if len(other.inputs) == 0 || other.name == c.name || other.levels < 2 ||
+			other.levels > c.levels || (other.levels == c.levels && len(c.inputs) > 0) {
 			continue
 		}
 		first := make([]int, c.levels)
@@ -282,9 +286,12 @@ func times(c column) (all []Candidate) {
 	span := c.values[len(c.values)-1] - c.values[0]
 	for _, blocks := range []float64{64, 16} {
 		size := span / blocks
-		of, n := blocksOf(func(i int) string { return fmt.Sprint(math.Floor((c.numbers[i] - c.values[0]) / size)) }, c)
+		of, n := blocksOf(func(i int) string {
+			return fmt.Sprint(math.Floor((c.numbers[i] - c.values[0]) / size))
+		}, c)
 		if judged(n, len(of)) {
-			all = append(all, Candidate{Kind: Time, Names: []string{c.name}, Size: size, Of: of, Inputs: c.inputs})
+			all = append(all, Candidate{Kind: Time, Names: []string{c.name}, Size: size, Of: of,
+				Inputs: c.inputs})
 		}
 	}
 	return all
@@ -309,14 +316,16 @@ func blocksOf(block func(i int) string, columns ...column) (of []int, n int) {
 	return of, len(numbers)
 }
 
-var coordinates = [][2]string{{"lon", "lat"}, {"long", "lat"}, {"lng", "lat"}, {"longitude", "latitude"},
-	{"easting", "northing"}, {"xloc", "yloc"}, {"x", "y"}}
+var coordinates = [][2]string{{"lon", "lat"}, {"long", "lat"}, {"lng", "lat"},
+	{"longitude", "latitude"}, {"easting", "northing"}, {"xloc", "yloc"}, {"x", "y"}}
 
 // space returns blocks of the first pair of columns whose names are known as coordinates.
 func space(columns []column) (all []Candidate) {
 	for _, names := range coordinates {
 		find := func(name string) int {
-			return slices.IndexFunc(columns, func(c column) bool { return strings.EqualFold(c.name, name) && c.levels > 1 })
+			return slices.IndexFunc(columns, func(c column) bool {
+				return strings.EqualFold(c.name, name) && c.levels > 1
+			})
 		}
 		i := find(names[0])
 		j := find(names[1])
@@ -329,11 +338,12 @@ func space(columns []column) (all []Candidate) {
 		for _, cells := range []float64{32, 16, 8, 4} {
 			size := wide / cells
 			of, n := blocksOf(func(i int) string {
-				return fmt.Sprint(math.Floor((a.numbers[i]-a.values[0])/size), math.Floor((b.numbers[i]-b.values[0])/size))
+				return fmt.Sprint(math.Floor((a.numbers[i]-a.values[0])/size),
+					math.Floor((b.numbers[i]-b.values[0])/size))
 			}, a, b)
 			if judged(n, len(of)) {
-				all = append(all, Candidate{Kind: Place, Names: []string{a.name, b.name}, Size: size, Of: of,
-					Inputs: slices.Concat(a.inputs, b.inputs)})
+				all = append(all, Candidate{Kind: Place, Names: []string{a.name, b.name},
+					Size: size, Of: of, Inputs: slices.Concat(a.inputs, b.inputs)})
 			}
 		}
 		break

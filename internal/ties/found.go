@@ -35,13 +35,17 @@ func Found(all []Tie) []Tie {
 	if len(settings) == 0 {
 		return found
 	}
-	most := slices.MaxFunc(settings, func(a, b Tie) int { return cmp.Compare(a.clearly(), b.clearly()) })
+	most := slices.MaxFunc(settings, func(a, b Tie) int {
+		return cmp.Compare(a.clearly(), b.clearly())
+	})
 	if slices.ContainsFunc(found, func(t Tie) bool {
 		return t.Kind != Pair && t.Kind != Order && (within(most.Of, t.Of) || within(t.Of, most.Of))
 	}) {
 		return found
 	}
-	return append(lists.If(found, func(t Tie) bool { return t.Kind != Pair && t.Kind != Order }), most)
+	return append(lists.If(found, func(t Tie) bool {
+		return t.Kind != Pair && t.Kind != Order
+	}), most)
 }
 
 // clearly says how clearly a unit's rows are alike.
@@ -62,7 +66,9 @@ func surely(all []Tie) (some []Tie) {
 // In at most 1 of 100 independent tables it says so for any candidate (Holm 1979).
 func holm(all []Tie) []bool {
 	order := linalg.UpTo(len(all))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].AlikeP, all[b].AlikeP) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(all[a].AlikeP, all[b].AlikeP)
+	})
 	sure := make([]bool, len(all))
 	for rank, i := range order {
 		if all[i].AlikeP*float64(len(all)-rank) > mostP {
@@ -125,8 +131,9 @@ func finest(found []Tie) (left []Tie) {
 			}
 			return t.Kind == Order
 		}
-		if slices.ContainsFunc(columns, func(u Tie) bool { return !slices.Equal(t.Names, u.Names) && follows(u) }) ||
-			(t.Kind == Place && slices.ContainsFunc(found[:i], t.sameKind)) ||
+		if slices.ContainsFunc(columns, func(u Tie) bool {
+			return !slices.Equal(t.Names, u.Names) && follows(u)
+		}) || (t.Kind == Place && slices.ContainsFunc(found[:i], t.sameKind)) ||
 			(t.Kind != Column && t.Kind != Place && slices.ContainsFunc(found[i+1:], t.sameKind)) {
 			continue
 		}

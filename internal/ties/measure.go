@@ -40,7 +40,8 @@ func (l Look) Measure(ctx context.Context, candidates []Candidate) (ties []Tie, 
 	return ties, nil
 }
 
-func (l Look) measure(ctx context.Context, all predictor, c Candidate, rng *rand.Rand) (Tie, error) {
+func (l Look) measure(ctx context.Context, all predictor, c Candidate,
+	rng *rand.Rand) (Tie, error) {
 	_, some := all.(*nearest)
 	members := units(c.Of)
 	if some {
@@ -134,7 +135,10 @@ func ofUnits(errors []float64, members [][]int, width float64) (shares []float64
 // It assumes that the sum of the units' differences has a normal distribution.
 func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(of)
-	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	rng.Shuffle(len(shuffled), func(i, j int) {
+		shuffled[i], shuffled[j] = shuffled[j],
+			shuffled[i]
+	})
 	chance := all.apart(slices.Concat(members...), shuffled)
 	var sum, squares float64
 	for _, rows := range places(members) {
@@ -205,7 +209,8 @@ func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 // withoutInputs fits a model without t.Inputs, which doesn't know the unit.
 // It measures how alike this model's errors are within a unit (Alike), and compares its errors on
 // left-out units with the full model's (Unordered).
-func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart []float64, rng *rand.Rand) error {
+func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart []float64,
+	rng *rand.Rand) error {
 	of := t.Of
 	g := l.Given
 	if g.X.Rows > mostExact { // use the sample alone
@@ -285,6 +290,7 @@ func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.R
 	for u := range pairs {
 		pairs[u] = []int{u, len(first) + u}
 	}
-	t.Alike, t.AlikeP = alike(slices.Concat(scores(standardised(errors, sd)), scores(more)), pairs, rng)
+	t.Alike, t.AlikeP = alike(slices.Concat(scores(standardised(errors, sd)), scores(more)), pairs,
+		rng)
 	return nil
 }

@@ -64,7 +64,9 @@ func settings(columns []column, x matrix.Dense) (all []Candidate) {
 // byChance says whether rows have settings in common because values of each column repeat, as on a
 // grid, and not because columns agree.
 func byChance(set []column) bool {
-	return !slices.ContainsFunc(set, func(c column) bool { return c.of == nil }) && unlikely(set) < leastUnlikely
+	return !slices.ContainsFunc(set, func(c column) bool {
+		return c.of == nil
+	}) && unlikely(set) < leastUnlikely
 }
 
 // butOne returns a set, and, unless it is large, the sets that lack one of its columns.
@@ -84,7 +86,8 @@ func add(all []Candidate, set []column, of []int, size float64, least int) []Can
 	if len(set) == 0 || (len(set) == 1 && set[0].label) {
 		return all
 	}
-	c := Candidate{Kind: Setting, Size: size, Of: slices.Repeat([]int{-1}, len(of)), Chance: byChance(set)}
+	c := Candidate{Kind: Setting, Size: size, Of: slices.Repeat([]int{-1}, len(of)),
+		Chance: byChance(set)}
 	n := 0
 	repeated := 0
 	for _, rows := range units(of) {
@@ -99,7 +102,9 @@ func add(all []Candidate, set []column, of []int, size float64, least int) []Can
 	if n < least || float64(repeated) < leastRepeated*float64(len(of)) {
 		return all
 	}
-	if i := slices.IndexFunc(all, func(o Candidate) bool { return slices.Equal(o.Of, c.Of) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(o Candidate) bool {
+		return slices.Equal(o.Of, c.Of)
+	}); i >= 0 {
 		all[i].Chance = all[i].Chance && c.Chance
 		return all
 	}
@@ -117,7 +122,9 @@ func agreeing(set []column) (of []int) {
 		if k == 0 {
 			of = make([]int, len(c.of))
 		}
-		of, _ = lists.Numbered(lists.To(len(of), func(i int) [2]int { return [2]int{of[i], c.of[i]} }))
+		of, _ = lists.Numbered(lists.To(len(of), func(i int) [2]int {
+			return [2]int{of[i], c.of[i]}
+		}))
 	}
 	return of
 }

@@ -107,7 +107,9 @@ func units(of []int) [][]int {
 // within says whether every unit of fine lies in a unit of coarse.
 func within(fine, coarse []int) bool {
 	for _, rows := range units(fine) {
-		if slices.ContainsFunc(rows, func(row int) bool { return coarse[row] < 0 || coarse[row] != coarse[rows[0]] }) {
+		if slices.ContainsFunc(rows, func(row int) bool {
+			return coarse[row] < 0 || coarse[row] != coarse[rows[0]]
+		}) {
 			return false
 		}
 	}

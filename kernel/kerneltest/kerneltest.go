@@ -35,7 +35,8 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 	t.Run("a row alone", func(t *testing.T) {
 		whole := cov(theta, a, b)
 		for i := range a.Rows {
-			if alone := cov(theta, a.RowRange(i, i+1), b).Row(0); !slices.Equal(alone, whole.Row(i)) {
+			if alone := cov(theta, a.RowRange(i, i+1), b).Row(0); !slices.Equal(alone,
+				whole.Row(i)) {
 				t.Errorf("row %d alone gives %v, in the block %v", i, alone, whole.Row(i))
 			}
 		}
@@ -62,7 +63,8 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 		pull func(dTheta []float64, dA matrix.Dense)
 	}{
 		{"pull-back", f, func(d []float64, dA matrix.Dense) {
-			kernel.At(k, theta).Pull(a, b, kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: d, Inputs: dA}})
+			kernel.At(k, theta).Pull(a, b,
+				kernel.Adjoint{K: bar, Gradient: kernel.Gradient{Theta: d, Inputs: dA}})
 		}},
 		{"pull-back of the diagonal", fd, func(d []float64, dA matrix.Dense) {
 			k.PullDiag(theta, a, diagBar, kernel.Gradient{Theta: d, Inputs: dA})
@@ -126,7 +128,8 @@ func symmetricPull(t *testing.T, k kernel.Kernel, theta []float64, rng *rand.Ran
 	linalg.MirrorLower(sym)
 	want := make([]float64, len(theta))
 	got := make([]float64, len(theta))
-	kernel.At(k, theta).Pull(big, big, kernel.Adjoint{K: sym, Gradient: kernel.Gradient{Theta: want}})
+	kernel.At(k, theta).Pull(big, big,
+		kernel.Adjoint{K: sym, Gradient: kernel.Gradient{Theta: want}})
 	kernel.At(k, theta).PullSymmetric(big, sym, got)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	again := make([]float64, len(theta))
@@ -134,7 +137,8 @@ func symmetricPull(t *testing.T, k kernel.Kernel, theta []float64, rng *rand.Ran
 	for p := range theta {
 		close(t, k.Params()[p].Name, got[p], want[p], 1e-9)
 		if got[p] != again[p] {
-			t.Errorf("%s: %v on one number of cores, %v on another", k.Params()[p].Name, got[p], again[p])
+			t.Errorf("%s: %v on one number of cores, %v on another", k.Params()[p].Name,
+				got[p], again[p])
 		}
 	}
 }

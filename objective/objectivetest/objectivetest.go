@@ -32,7 +32,8 @@ type Problem interface {
 // The gradient must agree with central differences.
 // The value must not depend on the order of the rows, the number of cores or earlier evaluations.
 // A matrix that can't be factored must be an error.
-func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) Problem) {
+func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense,
+	y []float64) Problem) {
 	for _, c := range []struct {
 		name     string
 		kernel   string
@@ -81,7 +82,8 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 					return v
 				})
 				// A difference sees the value with a rounding error of about 1e-15/h of its size.
-				if tol := 1e-8*math.Abs(want) + 1e-10*math.Max(math.Abs(value), 1); !(math.Abs(gradient[i]-want) <= tol) {
+				if tol := 1e-8*math.Abs(want) + 1e-10*math.Max(math.Abs(value),
+					1); !(math.Abs(gradient[i]-want) <= tol) {
 					t.Errorf("d/d %s: got %.12g, differences give %.12g", name, gradient[i], want)
 				}
 			}
@@ -100,7 +102,8 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x mat
 				copy(px.Row(i), x.Row(j))
 				py[i] = y[j]
 			}
-			if v, _ := make(px, py).Evaluate(at, nil); !(math.Abs(v-value) <= 1e-9*math.Max(math.Abs(value), 1)) {
+			if v, _ := make(px, py).Evaluate(at,
+				nil); !(math.Abs(v-value) <= 1e-9*math.Max(math.Abs(value), 1)) {
 				t.Errorf("rows in another order: %v, before %v", v, value)
 			}
 
