@@ -86,9 +86,8 @@ type PAC struct {
 	// Sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0 (exact)
 	// to 1 (VFE), or cv.
 	// Default: by objective.
-	// α in D = αλ + σ_n²; if α is learnt, the first value
-	Alpha   float64 `set:"alpha" value:"A" range:"0:1"`
-	AlphaBy string  `set:"alpha" values:"learn"` // learn: training changes α
+	Alpha   float64 `set:"alpha" value:"A" range:"0:1"` // α in D = αλ + σ_n²; the first if learnt
+	AlphaBy string  `set:"alpha" values:"learn"`        // learn: training changes α
 	// Sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac).
 	//
 	// Posterior names the posterior: objective (the objective's own), fitc (always α = 1) or free.

@@ -20,10 +20,8 @@ type Use struct {
 
 // Steps holds the settings of training with all rows in every step.
 type Steps struct {
-	// see Batched
-	Optimizer string `set:"optimizer" values:"lbfgs mma" default:"lbfgs" for:"training"`
-	// see Batched
-	Epochs int `set:"epochs" range:"1:1000000" for:"training"`
+	Optimizer string `set:"optimizer" values:"lbfgs mma" default:"lbfgs" for:"training"` // as Batched
+	Epochs    int    `set:"epochs" range:"1:1000000" for:"training"`                     // as Batched
 }
 
 // Descent returns how to minimise with these settings.
@@ -104,9 +102,8 @@ type Sparse struct {
 	// Inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem)
 	// choose their number.
 	// Default: by objective and rows.
-	Inducing int `set:"inducing" value:"M" range:"1:"`
-	// a rule for the number
-	InducingBy string `set:"inducing" values:"none auto theory" zero:"none"`
+	Inducing   int    `set:"inducing" value:"M" range:"1:"`
+	InducingBy string `set:"inducing" values:"none auto theory" zero:"none"` // a rule for the number
 	// Where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random.
 	InducingInit string `set:"inducing-init" value:"HOW" values:"kmeans greedy kdpp random" default:"kmeans" for:"training"`
 	// Keep the inducing inputs where they start.

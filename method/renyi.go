@@ -82,8 +82,7 @@ func Anneals() map[string]func(share float64) float64 {
 // Generalize in Gaussian Processes".
 type Renyi struct {
 	Sparse
-	// a fixed α: 0 is the exact GP, 1 is variational inference (vfe)
-	Alpha   *float64 `set:"alpha"`
+	Alpha   *float64 `set:"alpha"`             // fixed: 0 is the exact GP, 1 is vfe
 	AlphaBy string   `set:"alpha" values:"cv"` // cv: left-out thirds choose among Alphas
 	// renyi: the α that --alpha cv chooses from by predictions for left-out thirds.
 	// Default: 0,0.25,0.5,0.75,1.
