@@ -10,7 +10,7 @@ from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss,
 
 
 def same(stored, own, unit, rounding=0):
-    """Whether a stored score or half-width is the own. Intervals are wider by twice the tolerance: docs/theory/certificate.md, "Ends"."""
+    """Whether a stored score or half-width is the own. Intervals are wider by twice the tolerance: docs/theory/bounds.md, "Ends"."""
     return abs(own - stored) <= 1e-6 * abs(stored) + 1e-9 * unit + rounding
 
 
