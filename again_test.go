@@ -22,8 +22,14 @@ import (
 // TestDeclared shows that a fit by a declaration is the declared fit, and that certify checks the declaration's hash,
 // which is in the certificate. Other rows, another option or another text are refused.
 func TestDeclared(t *testing.T) {
-	o := asked("evidence target=MEDV test_fraction=0.2 expression=se,matern32 kind=informed epsilon=0.5 curve=true seed=7 " +
-		"restarts=1")
+	o := krigo.Options{
+		Data:    krigo.Data{Target: "MEDV", TestFraction: 0.2},
+		Kernel:  krigo.Kernel{Expression: "se,matern32"},
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Epsilon: 0.5, Curve: true},
+		Run:     krigo.Run{Seed: 7, Restarts: 1},
+	}
 	text := must.Get(krigo.Declare(t.Context(), data.Boston(), o))(t)
 	with := must.Get(krigo.Declared(text))(t)
 	m := trained(t, data.Boston(), with)
@@ -91,7 +97,13 @@ func TestDeclared(t *testing.T) {
 // TestOlderDeclaration: older versions took settings of methods that ignored them, and wrote findings into a
 // declaration. A fit follows such declarations, and refuses one with a false finding.
 func TestOlderDeclaration(t *testing.T) {
-	o := asked("evidence target=MEDV expression=se kind=informed restarts=1 target_transform=none")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV", Transform: "none"},
+		Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Restarts: 1},
+	}
 	ignored, sparse := o, o
 	sparse.Method = krigo.Method{Name: "vfe", InducingBy: "auto", Epochs: 3}
 	notice := func(words string) string {
@@ -131,7 +143,13 @@ func TestOlderDeclaration(t *testing.T) {
 // TestRefitOlder: a refit of an older version's model, which kept a setting that its method ignored, gives the same
 // model. A model whose options have a field twice is refused.
 func TestRefitOlder(t *testing.T) {
-	o := asked("evidence target=MEDV expression=se kind=informed restarts=1")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Restarts: 1},
+	}
 	m, is := fit(t, data.Boston(), o), []byte(`"inducing_init":"kmeans"`)
 	must.Need(t, bytes.Contains(m.Fitted, is), "%s", m.Fitted)
 	for was, same := range map[string]bool{
@@ -160,7 +178,12 @@ func TestRefitReadsAsFitted(t *testing.T) {
 		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "d.csv", As: reading}.Read())(t)
 		return table
 	}
-	m := fit(t, read(numbers), asked("target=y expression=se kind=informed restarts=1"))
+	m := fit(t, read(numbers), krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Kernel: krigo.Kernel{Expression: "se"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Restarts: 1},
+	})
 	if _, differs, err := m.Refit(t.Context(), read(texts), nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
@@ -174,10 +197,23 @@ func TestDeliver(t *testing.T) {
 		o      krigo.Options
 		solver string
 	}{
-		"evidence": {asked("evidence kind=informed"), posterior.ByCholesky},
-		"nearest":  {asked("nearest epochs=3 kind=informed"), posterior.ByNearest},
-		"vfe":      {asked("vfe inducing=20 kind=informed"), posterior.ByCholesky},
-		"kl-pac":   {asked("kl-pac kind=informed calibration=0.1"), posterior.ByCholesky},
+		"evidence": {krigo.Options{
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: "informed"},
+		}, posterior.ByCholesky},
+		"nearest": {krigo.Options{
+			Method: krigo.Method{Name: "nearest", Epochs: 3},
+			Prior:  krigo.Prior{Kind: "informed"},
+		}, posterior.ByNearest},
+		"vfe": {krigo.Options{
+			Method: krigo.Method{Name: "vfe", Inducing: 20},
+			Prior:  krigo.Prior{Kind: "informed"},
+		}, posterior.ByCholesky},
+		"kl-pac": {krigo.Options{
+			Method:  krigo.Method{Name: "kl-pac"},
+			Prior:   krigo.Prior{Kind: "informed"},
+			Promise: krigo.Promise{Calibration: 0.1},
+		}, posterior.ByCholesky},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Data.TestFraction, c.o.Run.Restarts, c.o.Run.Deliver = 0.2, 1, "all"
@@ -225,7 +261,11 @@ func TestDeliverUncertified(t *testing.T) {
 		"a backtest":    func(o *krigo.Options) { o.Data.Split = "last" },
 		"scaled by all": func(o *krigo.Options) { o.Data.Scaling = dataset.AllRows },
 	} {
-		o := asked("target=y expression=se ard=off restarts=1 deliver=all")
+		o := cheap(krigo.Options{
+			Data:   krigo.Data{Target: "y"},
+			Kernel: krigo.Kernel{Expression: "se"},
+			Run:    krigo.Run{Deliver: "all"},
+		})
 		edit(&o)
 		m, err := krigo.Fit(context.Background(), data.Snelson(), o)
 		if err != nil {
@@ -241,7 +281,12 @@ func TestDeliverUncertified(t *testing.T) {
 // TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends
 // as if it had never stopped.
 func TestDeliverResumes(t *testing.T) {
-	m := fit(t, half(), asked("evidence restarts=1 expression=se kind=informed"))
+	m := fit(t, half(), krigo.Options{
+		Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Restarts: 1},
+	})
 	whole := must.Get(m.Deliver(context.Background(), half(), krigo.Options{}))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	var last krigo.Checkpoint
@@ -262,11 +307,15 @@ func TestDeliverResumes(t *testing.T) {
 
 // TestDeliverRefuses: Deliver refuses other data, and models that are trained on their certified rows.
 func TestDeliverRefuses(t *testing.T) {
-	m := fit(t, data.Boston(), asked("restarts=1 expression=se ard=off"))
+	m := fit(t, data.Boston(), cheap(krigo.Options{Kernel: krigo.Kernel{Expression: "se"}}))
 	if _, err := m.Deliver(context.Background(), homes(), krigo.Options{}); err == nil {
 		t.Error("other data")
 	}
-	_, err := krigo.Fit(context.Background(), homes(), asked("kl-pac target=MEDV deliver=all"))
+	_, err := krigo.Fit(context.Background(), homes(), krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Name: "kl-pac"},
+		Run:    krigo.Run{Deliver: "all"},
+	})
 	var usage *krigo.UsageError
 	must.Hold(t, errors.As(err, &usage) && strings.Contains(err.Error(), "deliver all"),
 		"a grid prior: %v", err)

@@ -14,7 +14,11 @@ import (
 func TestCertifyRefusesOtherOptions(t *testing.T) {
 	table := homes()
 	of := copies(t, table)
-	plain := asked("kl-pac ard=auto restarts=1")
+	plain := krigo.Options{
+		Kernel: krigo.Kernel{ARD: "auto"},
+		Method: krigo.Method{Name: "kl-pac"},
+		Run:    krigo.Run{Restarts: 1},
+	}
 	narrow := plain
 	narrow.Data.Inputs = []string{"RM", "LSTAT"}
 	says := func(old, other string) func(*krigo.Model) {
@@ -26,8 +30,16 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 			}
 		}
 	}
-	tempered := asked("vfe inducing=5 kind=informed temper=[1,0.3] restarts=1 ard=off mean_bound=twice")
-	fixed := asked("evidence kind=informed restarts=1 ard=off share=0.5 epsilon=1")
+	tempered := cheap(krigo.Options{
+		Method:  krigo.Method{Name: "vfe", Inducing: 5},
+		Prior:   krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}},
+		Promise: krigo.Promise{MeanBound: "twice"},
+	})
+	fixed := cheap(krigo.Options{
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Epsilon: 1, Share: 0.5},
+	})
 	for what, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)

@@ -40,7 +40,13 @@ func ripples(rows int) *dataset.Table {
 // steps returns single steps that take long with many rows.
 func steps(t *testing.T) map[string]func(context.Context) error {
 	rows := ripples(600)
-	o := asked("evidence target=y expression=se kind=informed restarts=1")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Restarts: 1},
+	}
 	m := fit(t, rows, o)
 	params := &krigo.Params{NoiseVariance: 0.1, Kernel: m.Trained().Kernel.Spec(m.Trained().Theta)}
 	evaluate := func(name string, inducing int) func(context.Context) error {
@@ -105,7 +111,10 @@ func TestEnds(t *testing.T) {
 	}
 	// A model stays usable after the context of its fit has ended.
 	ctx, cancel := context.WithCancel(t.Context())
-	m, err := krigo.Fit(ctx, homes(), asked("target=MEDV expression=se"))
+	m, err := krigo.Fit(ctx, homes(), krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{Expression: "se"},
+	})
 	cancel()
 	must.Need(t, err == nil, "%v", err)
 	if _, err := m.Predict(t.Context(), homes(), krigo.PredictOptions{}); err != nil {
@@ -136,7 +145,11 @@ func TestWithin(t *testing.T) {
 		rows = append(rows, []float64{x, x*x - 3*x + float64(i*7%11)/11})
 	}
 	table := must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t)
-	o := asked("vfe target=y test_fraction=0.2 inducing=5 epsilon=1")
+	o := krigo.Options{
+		Data:    krigo.Data{Target: "y", TestFraction: 0.2},
+		Method:  krigo.Method{Name: "vfe", Inducing: 5},
+		Promise: krigo.Promise{Epsilon: 1},
+	}
 	m := trained(t, table, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	works := map[string]func() error{

@@ -24,7 +24,11 @@ func TestCompareDifferences(t *testing.T) {
 	}
 	told := map[fit]map[string]float64{}
 	rows := must.Get(krigo.Compare(context.Background(), data.Snelson(),
-		asked("target=y inducing=6 epochs=15 seed=7"),
+		krigo.Options{
+			Data:   krigo.Data{Target: "y"},
+			Method: krigo.Method{Inducing: 6, Epochs: 15},
+			Run:    krigo.Run{Seed: 7},
+		},
 		krigo.CompareOptions{Objectives: []string{"vfe", "kl-pac"}, Epsilons: epsilons, Splits: splits,
 			Progress: func(c krigo.Compared) {
 				told[fit{c.Objective, c.Epsilon, c.Seed}] = c.Measures
@@ -86,7 +90,11 @@ func TestCompareEnds(t *testing.T) {
 		table.Values, table.Lines = append(table.Values, float64(i), 0), append(table.Lines, i+2)
 	}
 	table.Values[1] = 1
-	o := asked("target=y inducing=4 epochs=3 kind=informed")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Method: krigo.Method{Inducing: 4, Epochs: 3},
+		Prior:  krigo.Prior{Kind: "informed"},
+	}
 	possible := func(seed uint64) bool {
 		o.Data.TestFraction, o.Run.Seed = 0.2, seed
 		o.Method.Name = "vfe"

@@ -57,7 +57,12 @@ func TestInContext(t *testing.T) {
 func TestContextOnRanks(t *testing.T) {
 	path := waves(t, "waves.npy", 300)
 	fit := func(table *dataset.Table) (*krigo.Model, error) {
-		o := asked("vfe inducing=5 kind=informed prior.share=0.5 restarts=1 expression=se")
+		o := krigo.Options{
+			Kernel: krigo.Kernel{Expression: "se"},
+			Method: krigo.Method{Name: "vfe", Inducing: 5},
+			Prior:  krigo.Prior{Kind: "informed", Share: 0.5},
+			Run:    krigo.Run{Restarts: 1},
+		}
 		o.Data.Target = "y"
 		return krigo.Fit(context.Background(), table, o)
 	}

@@ -19,7 +19,11 @@ import (
 
 // everyWidth returns options for certificates with more than one statement.
 func everyWidth(change func(o *krigo.Options)) krigo.Options {
-	o := asked("evidence target=MEDV test_fraction=0.2 kind=informed ard=off restarts=1")
+	o := cheap(krigo.Options{
+		Data:   krigo.Data{Target: "MEDV", TestFraction: 0.2},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+	})
 	change(&o)
 	return o
 }

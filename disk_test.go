@@ -44,13 +44,21 @@ func TestDiskAsMemory(t *testing.T) {
 	memory := snelson()
 	disk, _ := onDisk(t, memory)
 	for name, o := range map[string]krigo.Options{
-		"full":     asked("test_fraction=0.2 ard=off restarts=1"),
-		"sparse":   asked("test_fraction=0.2 inducing=6"),
-		"relative": asked("loss=relative inducing=4"),
+		"full": cheap(krigo.Options{Data: krigo.Data{TestFraction: 0.2}}),
+		"sparse": {
+			Data:   krigo.Data{TestFraction: 0.2},
+			Method: krigo.Method{Inducing: 6},
+		},
+		"relative": {
+			Method:  krigo.Method{Inducing: 4},
+			Promise: krigo.Promise{Loss: "relative"},
+		},
 		"vfe, all rows": {Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "greedy"},
 			Data: krigo.Data{Scaling: dataset.AllRows, Test: memory}},
-		"svgp on batches": asked("svgp inducing=4 batch=7 epochs=3"),
-		"free":            asked("inducing=3 posterior=free"),
+		"svgp on batches": {
+			Method: krigo.Method{Name: "svgp", Inducing: 4, Batch: 7, Epochs: 3},
+		},
+		"free": {Method: krigo.Method{Inducing: 3, Posterior: "free"}},
 		"no prior rows": {Method: krigo.Method{Inducing: 3},
 			Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(1)}},
 	} {
@@ -66,8 +74,12 @@ func TestDiskAsMemory(t *testing.T) {
 		})
 	}
 	params := &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2, Inducing: [][]float64{{-1}, {0}, {1}}}
-	a := must.Get(krigo.Evaluate(t.Context(), memory, params, asked("target=y")))(t)
-	b := must.Get(krigo.Evaluate(t.Context(), disk, params, asked("target=y")))(t)
+	a := must.Get(krigo.Evaluate(t.Context(), memory, params, krigo.Options{
+		Data: krigo.Data{Target: "y"},
+	}))(t)
+	b := must.Get(krigo.Evaluate(t.Context(), disk, params, krigo.Options{
+		Data: krigo.Data{Target: "y"},
+	}))(t)
 	must.Hold(t, a.Value == b.Value &&
 		slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) &&
 		slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal),
@@ -85,7 +97,12 @@ func TestNearestInFile(t *testing.T) {
 	for range table.Rows * len(table.Names) {
 		table.Values = append(table.Values, rng.NormFloat64())
 	}
-	o := asked("nearest target=y kind=informed prior.share=0.99 neighbours=4 batch=3000 epochs=1 ard=off expression=se")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+		Method: krigo.Method{Name: "nearest", Neighbours: 4, Batch: 3000, Epochs: 1},
+		Prior:  krigo.Prior{Kind: "informed", Share: 0.99},
+	}
 	want := fit(t, table, o)
 	few := &dataset.Table{Source: "few", Names: table.Names, Rows: 40, Values: table.Values[:40*len(table.Names)]}
 	expect := predict(t, want, few)
@@ -126,7 +143,11 @@ func TestDiskFails(t *testing.T) {
 		table.Values = append(table.Values, x, x*x/100+float64(i*7919%13))
 	}
 	disk, path := onDisk(t, table)
-	o := asked("target=y inducing=3 ard=off")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Inducing: 3},
+	}
 	o.Run.Progress = func(e krigo.Event) {
 		if e.Iteration == 1 {
 			if err := os.Truncate(path, 128); err != nil {
@@ -152,7 +173,10 @@ func TestManyRows(t *testing.T) {
 	}
 	table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	defer table.Close()
-	m := fit(t, table, asked("kl-pac inducing=4 ard=off"))
+	m := fit(t, table, krigo.Options{
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "kl-pac", Inducing: 4},
+	})
 	if want := (finding.List{finding.New(finding.InducingSample, 50000, 51000)}); !reflect.DeepEqual(
 		m.Findings.Of(finding.InducingSample), want) {
 		t.Errorf("%q", m.Findings)
@@ -172,7 +196,12 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	for i := range table.Rows {
 		table.Values = append(table.Values, float64(i%997)/997, math.Sin(float64(i%997)/100))
 	}
-	o := asked("vfe inducing=4 inducing_init=random epochs=1 kind=informed prior.share=0.5 ard=off split=last")
+	o := krigo.Options{
+		Data:   krigo.Data{Split: "last"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "random", Epochs: 1},
+		Prior:  krigo.Prior{Kind: "informed", Share: 0.5},
+	}
 	want := fit(t, table, o)
 	certified := rowsOf(t, want, table, dataset.Certified)
 	must.Need(t, len(certified) > 50000, "%d certified rows", len(certified))
@@ -198,8 +227,19 @@ func TestManyPriorRows(t *testing.T) {
 		rows[i] = []float64{a, b, math.Sin(2*a) + 0.3*b + 0.2*rng.NormFloat64()}
 	}
 	table := must.Get(dataset.FromRows([]string{"a", "b", "y"}, rows))(t)
-	o := asked("nearest target=y expression=matern32*matern12 neighbours=4 optimizer=adam batch=5000 epochs=1 " +
-		"kind=informed prior.share=0.999 mean_bound=direct")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Kernel: krigo.Kernel{Expression: "matern32*matern12"},
+		Method: krigo.Method{
+			Name:       "nearest",
+			Neighbours: 4,
+			Optimizer:  "adam",
+			Batch:      5000,
+			Epochs:     1,
+		},
+		Prior:   krigo.Prior{Kind: "informed", Share: 0.999},
+		Promise: krigo.Promise{MeanBound: "direct"},
+	}
 	plan := must.Get(krigo.Decide(t.Context(), table, o))(t)
 	terms := finding.List{finding.New(finding.SomeTerms, 100000, 100100)}
 	must.Hold(t, reflect.DeepEqual(plan.Findings.Of(finding.SomeTerms), terms), "%q", plan.Findings)

@@ -29,18 +29,31 @@ func square(n int, seed uint64, keep func(a, b float64) bool) *dataset.Table {
 // TestFar: a row in a hole between the fit's rows counts as outside, although each of its inputs is in range. Other
 // rows don't count as outside.
 func TestFar(t *testing.T) {
+	const few = "all rows train the model"
 	hole := func(a, b float64) bool { return math.Abs(a) < 0.4 && math.Abs(b) < 0.4 }
 	around := func(a, b float64) bool { return !hole(a, b) }
 	table, others, inside := square(500, 1, around), square(500, 2, around), square(200, 3, hole)
-	const few = " ard=off expression=matern32 restarts=1 population=same "
-	for _, how := range []string{"evidence kind=informed slices=[\"distance\"] epsilon=1" + few,
-		"vfe inducing=60 kind=informed" + few, "nearest kind=informed epochs=5" + few,
-		"evidence kind=informed solver=cg" + few, ""} {
-		rows, o := table, asked(how)
-		if how == "" { // all of these few rows train the model
-			rows, o.Method = square(100, 1, around), krigo.Method{}
-		}
-		m := trained(t, rows, o)
+	by := func(m krigo.Method, p krigo.Promise) krigo.Options {
+		p.Population = "same"
+		return cheap(krigo.Options{
+			Kernel:  krigo.Kernel{Expression: "matern32"},
+			Method:  m,
+			Prior:   krigo.Prior{Kind: "informed"},
+			Promise: p,
+		})
+	}
+	slices := krigo.Promise{Slices: []string{"distance"}, Epsilon: 1}
+	for how, c := range map[string]struct {
+		rows *dataset.Table
+		o    krigo.Options
+	}{
+		"slices":  {table, by(krigo.Method{Name: "evidence"}, slices)},
+		"vfe":     {table, by(krigo.Method{Name: "vfe", Inducing: 60}, krigo.Promise{})},
+		"nearest": {table, by(krigo.Method{Name: "nearest", Epochs: 5}, krigo.Promise{})},
+		"cg":      {table, by(krigo.Method{Name: "evidence", Solver: "cg"}, krigo.Promise{})},
+		few:       {square(100, 1, around), krigo.Options{}},
+	} {
+		m := trained(t, c.rows, c.o)
 		told := func(table *dataset.Table) (share float64) {
 			for _, p := range predict(t, m, table) {
 				if p.Outside > 0 {
@@ -50,7 +63,7 @@ func TestFar(t *testing.T) {
 			return share
 		}
 		in, out := told(inside), told(others)
-		must.Hold(t, (in >= 0.3 || how == "") && out <= 0.06 && m.Range.Far != 0,
+		must.Hold(t, (in >= 0.3 || how == few) && out <= 0.06 && m.Range.Far != 0,
 			"%s: %.3f in the hole, %.3f of others, far %v", how, in, out, m.Range.Far)
 		if m.Certificate == nil {
 			continue
@@ -81,7 +94,12 @@ func TestJittered(t *testing.T) {
 			table.Values = append(table.Values, v+1e-3*rng.NormFloat64())
 		}
 	}
-	m := fit(t, table, asked("evidence kind=informed ard=off expression=matern32 restarts=1 population=same"))
+	m := fit(t, table, cheap(krigo.Options{
+		Kernel:  krigo.Kernel{Expression: "matern32"},
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Population: "same"},
+	}))
 	c := m.Certificate
 	must.Hold(t, c.NearCopies >= 50 &&
 		strings.Contains(strings.Join(c.Conditions, " "), "nearly equal another row") &&

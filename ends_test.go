@@ -32,7 +32,13 @@ func TestEndsKeepAtoms(t *testing.T) {
 		inside, further := map[string]int{}, 0
 		for range 10 {
 			table, next := draw(150), draw(40)
-			m := fit(t, table, asked("evidence target=y kind=informed prior.share=0.3 restarts=1 epsilon=2"))
+			m := fit(t, table, krigo.Options{
+				Data:    krigo.Data{Target: "y"},
+				Method:  krigo.Method{Name: "evidence"},
+				Prior:   krigo.Prior{Kind: "informed", Share: 0.3},
+				Promise: krigo.Promise{Epsilon: 2},
+				Run:     krigo.Run{Restarts: 1},
+			})
 			ps := predict(t, m, next)
 			further += next.Rows
 			for _, kind := range []string{"conformal", "normalised", "full", "jackknife"} {

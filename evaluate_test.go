@@ -88,18 +88,26 @@ func TestEvaluateGradient(t *testing.T) {
 			o krigo.Options
 		}{
 			"one lengthscale": {krigo.Params{Kernel: se(1.3, 1.7), NoiseVariance: 0.4}, krigo.Options{}},
-			"ard":             {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3}, asked("loss=gaussian")},
+			"ard": {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3}, krigo.Options{
+				Promise: krigo.Promise{Loss: "gaussian"},
+			}},
 			"sum, linear mean": {krigo.Params{
 				Kernel:        kernel.Spec{Name: "sum", Parts: []kernel.Spec{se(0.7, 1.2, 2, 3), {Name: "linear", Variance: 0.2}}},
 				NoiseVariance: 0.5, Mean: &krigo.MeanParams{Constant: 0.3, Linear: []float64{0.2, -0.4, 0.1}},
-			}, asked("mean=linear loss=clipped-square")},
+			}, krigo.Options{
+				Kernel:  krigo.Kernel{Mean: "linear"},
+				Promise: krigo.Promise{Loss: "clipped-square"},
+			}},
 			"product in a sum, constant mean": {krigo.Params{
 				Kernel: kernel.Spec{Name: "sum", Parts: []kernel.Spec{
 					{Name: "product", Parts: []kernel.Spec{{Name: "rq", Variance: 0.9, Lengthscales: []float64{2}, Shape: 1.4},
 						{Name: "periodic", Variance: 1.1, Lengthscales: []float64{1.5}, Period: 3}}},
 					{Name: "matern32", Variance: 0.3, Lengthscales: []float64{1, 2, 3}},
 				}}, NoiseVariance: 0.6, Mean: &krigo.MeanParams{Constant: -0.2},
-			}, asked("mean=constant loss=asymmetric epsilon=0.4 epsilon_above=0.9")},
+			}, krigo.Options{
+				Kernel:  krigo.Kernel{Mean: "constant"},
+				Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9},
+			}},
 			"raw columns, noise above the prior's": {krigo.Params{Kernel: se(2, 9), NoiseVariance: 20},
 				krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.5}, Data: krigo.Data{Scaling: "declared",
 					Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10,
@@ -277,7 +285,12 @@ func TestEvaluateGolden(t *testing.T) {
 // TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives the model's certificate, apart from
 // the price of choosing ARD.
 func TestEvaluateAgreesWithFit(t *testing.T) {
-	o := asked("kl-pac target=MEDV test_fraction=0.1 ard=off expression=rq mean=constant restarts=1 seed=4")
+	o := cheap(krigo.Options{
+		Data:   krigo.Data{Target: "MEDV", TestFraction: 0.1},
+		Kernel: krigo.Kernel{Expression: "rq", Mean: "constant"},
+		Method: krigo.Method{Name: "kl-pac"},
+		Run:    krigo.Run{Seed: 4},
+	})
 	m := fit(t, homes(), o)
 	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise,
 		Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
@@ -289,7 +302,7 @@ func TestEvaluateAgreesWithFit(t *testing.T) {
 }
 
 func TestEvaluateRefuses(t *testing.T) {
-	linear := asked("mean=linear")
+	linear := krigo.Options{Kernel: krigo.Kernel{Mean: "linear"}}
 	for name, c := range map[string]struct {
 		p    krigo.Params
 		o    krigo.Options
@@ -324,7 +337,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		"slopes missing": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}},
 			linear, "0 slopes for 3 inputs"},
 		"slopes unasked": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Linear: []float64{1, 1,
-			1}}}, asked("mean=constant"), "choose mean linear"},
+			1}}}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"}}, "choose mean linear"},
 		"a shape of se": {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1},
 			Shape: 2}, NoiseVariance: 1}, krigo.Options{}, "shape"},
 		"a period of rq": {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1},
@@ -348,9 +361,16 @@ func TestEvaluateRefuses(t *testing.T) {
 func TestCertify(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
 		"defaults": {},
-		"evidence": asked("evidence mean=linear ard=on restarts=1"),
-		"relative": asked("loss=relative epsilon=0.2 test_fraction=0.2 ard=off restarts=1"),
-		"all rows": asked("scaling=all-rows ard=off restarts=1"),
+		"evidence": {
+			Kernel: krigo.Kernel{ARD: "on", Mean: "linear"},
+			Method: krigo.Method{Name: "evidence"},
+			Run:    krigo.Run{Restarts: 1},
+		},
+		"relative": cheap(krigo.Options{
+			Data:    krigo.Data{TestFraction: 0.2},
+			Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2},
+		}),
+		"all rows": cheap(krigo.Options{Data: krigo.Data{Scaling: "all-rows"}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := fit(t, homes(), o)
@@ -374,7 +394,7 @@ func TestCertify(t *testing.T) {
 }
 
 func TestCertifyRefuses(t *testing.T) {
-	m := fit(t, homes(), asked("ard=off restarts=1 test_fraction=0.1"))
+	m := fit(t, homes(), cheap(krigo.Options{Data: krigo.Data{TestFraction: 0.1}}))
 	certified := rowsOf(t, m, homes(), dataset.Certified)
 	for name, c := range map[string]struct {
 		table *dataset.Table
@@ -406,7 +426,8 @@ func TestCertifyRefuses(t *testing.T) {
 			must.Hold(t, strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
 		}
 	}
-	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"), asked("ard=off restarts=1"))
+	sixth := pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV")
+	other := fit(t, sixth, cheap(krigo.Options{}))
 	if _, err := certify(other, homes()); err == nil {
 		t.Error("the model of other data was certified")
 	}
@@ -431,9 +452,20 @@ func TestCertifyRefuses(t *testing.T) {
 func TestCertifyRefusesEdits(t *testing.T) {
 	table := data.Boston()
 	of := copies(t, table)
-	grid := asked("evidence kind=grid ard=off restarts=1 test_fraction=0.1")
-	sparse := asked("vfe kind=grid inducing=8 epochs=20 ard=off")
-	informed := asked("evidence kind=informed ard=off restarts=1")
+	grid := cheap(krigo.Options{
+		Data:   krigo.Data{TestFraction: 0.1},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "grid"},
+	})
+	sparse := krigo.Options{
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20},
+		Prior:  krigo.Prior{Kind: "grid"},
+	}
+	informed := cheap(krigo.Options{
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+	})
 	for name, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -448,7 +480,11 @@ func TestCertifyRefusesEdits(t *testing.T) {
 				}
 			}
 		}, "factor"},
-		"another factor of the prior": {asked("vfe kind=informed learn=true inducing=8 epochs=20 ard=off"),
+		"another factor of the prior": {krigo.Options{
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20},
+			Prior:  krigo.Prior{Kind: "informed", Learn: true},
+		},
 			func(m *krigo.Model) {
 				m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
 			}, "factor"},
@@ -472,7 +508,11 @@ func TestCertifyRefusesEdits(t *testing.T) {
 			m.HashOrder = []int{2, 1, 0}
 			rehash(t, m, table)
 		}, "are hashed in the order"},
-		"the scaling of all rows renamed": {asked("evidence kind=grid prior.share=0.1 ard=off restarts=1 scaling=all-rows"),
+		"the scaling of all rows renamed": {cheap(krigo.Options{
+			Data:   krigo.Data{Scaling: "all-rows"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: "grid", Share: 0.1},
+		}),
 			func(m *krigo.Model) {
 				m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows"
 			}, "constants don't come from the prior rows"},
@@ -509,7 +549,7 @@ func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 // TestCertifyOtherEpsilon: a half-width that is chosen afterwards gives a number that isn't called a certificate. The
 // test computes the number itself from predictions.
 func TestCertifyOtherEpsilon(t *testing.T) {
-	m := fit(t, homes(), asked("ard=off restarts=1"))
+	m := fit(t, homes(), cheap(krigo.Options{}))
 	r := must.Get(m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9}))(t)
 	c := r.Certificate
 	must.Hold(t, !c.Valid && !r.Matches && strings.Contains(c.Label, "heuristic") &&
@@ -532,7 +572,9 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 			t.Errorf("ε = %v: %v", bad, err)
 		}
 	}
-	both := fit(t, homes(), asked("loss=asymmetric epsilon=0.4 epsilon_above=0.8 ard=off restarts=1"))
+	both := fit(t, homes(), cheap(krigo.Options{
+		Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8},
+	}))
 	if r, err := both.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.2}); err != nil ||
 		math.Abs(r.Certificate.EpsilonAbove-0.4) > 1e-15 {
 		t.Errorf("both widths are scaled: %+v, %v", r, err)
@@ -540,7 +582,11 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 }
 
 func TestCertifyFresh(t *testing.T) {
-	m := fit(t, homes(), asked("ard=off restarts=1 seed=1 test_fraction=0.3 delta=0.05"))
+	m := fit(t, homes(), cheap(krigo.Options{
+		Data:    krigo.Data{TestFraction: 0.3},
+		Promise: krigo.Promise{Delta: 0.05},
+		Run:     krigo.Run{Seed: 1},
+	}))
 	check := func(what string, f *krigo.Fresh, err error, table *dataset.Table, rows []int) {
 		t.Helper()
 		must.Need(t, err == nil, "%s: %v", what, err)
@@ -572,12 +618,12 @@ func TestCertifyFresh(t *testing.T) {
 	f, err := m.CertifyFresh(t.Context(), foreign)
 	check("other rows", f, err, foreign, every(0, 1, foreign.Rows))
 
-	soft := fit(t, homes(), asked("loss=gaussian ard=off restarts=1"))
+	soft := fit(t, homes(), cheap(krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}}))
 	f = must.Get(soft.CertifyFresh(t.Context(), foreign))(t)
 	near(t, "a loss between 0 and 1", f.MeanBound, pacbayes.KLInverse(f.MeanRisk, math.Log(100)/float64(f.Rows)), 1e-12)
 
 	// A model without a certificate can have bounds from fresh rows.
-	few := fit(t, pick(homes(), every(0, 1, 30)), asked("restarts=1"))
+	few := fit(t, pick(homes(), every(0, 1, 30)), krigo.Options{Run: krigo.Run{Restarts: 1}})
 	if f, err := few.CertifyFresh(t.Context(), foreign); err != nil || few.Certificate != nil || !(f.Bound < 1) {
 		t.Errorf("without a certificate: %+v, %v", f, err)
 	}
@@ -613,7 +659,11 @@ func TestCertifyFresh(t *testing.T) {
 // it. krigo then gives the numbers, for bound and promise separately. Other fresh rows don't contradict it.
 func TestContradiction(t *testing.T) {
 	m := fit(t, pick(data.Boston(), every(0, 2, 506)),
-		asked("evidence kind=informed ard=off restarts=1 epsilon=1 share=0.7"))
+		cheap(krigo.Options{
+			Method:  krigo.Method{Name: "evidence"},
+			Prior:   krigo.Prior{Kind: "informed"},
+			Promise: krigo.Promise{Epsilon: 1, Share: 0.7},
+		}))
 	c := m.Certificate
 	// raised returns the other half of the rows, with off targets that the model misses.
 	raised := func(misses int) *dataset.Table {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
@@ -18,16 +19,42 @@ import (
 // small if each prediction stands on its nearest rows.
 func TestExplain(t *testing.T) {
 	table := pick(data.Boston(), every(0, 3, 506), "RM", "LSTAT", "DIS", "MEDV")
-	for options, most := range map[string]float64{
-		"evidence kind=informed target_transform=none":               1e-6,
-		"evidence kind=informed target_transform=log":                1e-6,
-		"kl-pac inducing=20 target_transform=none":                   1e-6,
-		"evidence solver=cg target_transform=none":                   1e-6,
-		"kl-pac kind=informed":                                       1e-6,
-		"nearest epochs=3 kind=informed target_transform=none":       0.05,
-		"evidence kind=informed expression=periodic*matern12+linear": 1e-4,
+	informed := krigo.Prior{Kind: "informed"}
+	for options, c := range map[string]struct {
+		o    krigo.Options
+		most float64
+	}{
+		"informed": {krigo.Options{
+			Data:   krigo.Data{Transform: "none"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  informed,
+		}, 1e-6},
+		"log": {krigo.Options{
+			Data:   krigo.Data{Transform: "log"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  informed,
+		}, 1e-6},
+		"inducing": {krigo.Options{
+			Data:   krigo.Data{Transform: "none"},
+			Method: krigo.Method{Name: "kl-pac", Inducing: 20},
+		}, 1e-6},
+		"cg": {krigo.Options{
+			Data:   krigo.Data{Transform: "none"},
+			Method: krigo.Method{Name: "evidence", Solver: "cg"},
+		}, 1e-6},
+		"kl-pac": {krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: informed}, 1e-6},
+		"nearest": {krigo.Options{
+			Data:   krigo.Data{Transform: "none"},
+			Method: krigo.Method{Name: "nearest", Epochs: 3},
+			Prior:  informed,
+		}, 0.05},
+		"kernels": {krigo.Options{
+			Kernel: krigo.Kernel{Expression: "periodic*matern12+linear"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  informed,
+		}, 1e-4},
 	} {
-		m := fit(t, table, asked(options+" ard=off restarts=1"))
+		m := fit(t, table, cheap(c.o))
 		ps := predict(t, m, table)
 		e := must.Get(m.Explain(t.Context(), table))(t)
 		mean := &dataset.Table{Source: "mean", Names: m.Inputs, Rows: 1, Values: m.Scaling.InputMean, Lines: []int{2}}
@@ -43,7 +70,7 @@ func TestExplain(t *testing.T) {
 			left += math.Abs(e.Remainder[i])
 			must.Near(t, sum, p.Mean, 1e-9, options, "row", i)
 		}
-		must.Hold(t, left <= most*size,
+		must.Hold(t, left <= c.most*size,
 			"%s: the remainder is %.3g of the contributions", options, left/size)
 	}
 }
@@ -62,7 +89,11 @@ func TestExplainColumns(t *testing.T) {
 	}
 	reading := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year"}}}}
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "flats", As: reading}.Read())(t)
-	o := asked("evidence missing=mean ard=off restarts=1 expression=se target=price")
+	o := cheap(krigo.Options{
+		Data:   krigo.Data{Target: "price", Missing: "mean"},
+		Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+	})
 	o.Data.Categorical = []string{"fuel"}
 	m := fit(t, table, o)
 	e := must.Get(m.Explain(t.Context(), table))(t)

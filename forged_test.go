@@ -114,7 +114,11 @@ func forgedPrior(q *posterior.Posterior) {
 // that pure noise is predicted, or anything else. certify therefore makes factors anew.
 func TestCertifyRefusesForgedFactors(t *testing.T) {
 	table := noiseTable(200)
-	grid := asked("evidence kind=grid expression=se ard=off restarts=1")
+	grid := cheap(krigo.Options{
+		Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "grid"},
+	})
 	for name, c := range map[string]struct {
 		o     krigo.Options
 		forge func(m *krigo.Model)
@@ -127,7 +131,11 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 			m.Posterior = memorised(t, m, table)
 			forgedSparse(m.Posterior)
 		}},
-		"prior": {asked("vfe kind=informed learn=true inducing=6 epochs=20 expression=se ard=off"),
+		"prior": {krigo.Options{
+			Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+			Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 20},
+			Prior:  krigo.Prior{Kind: "informed", Learn: true},
+		},
 			func(m *krigo.Model) {
 				forgedPrior(m.Posterior)
 			}},
@@ -150,7 +158,10 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 func TestForgedByRounding(t *testing.T) {
 	table := noiseTable(120)
 	exact := func() *krigo.Model {
-		return trained(t, table, asked("evidence epochs=3 kind=grid ard=off restarts=1"))
+		return trained(t, table, cheap(krigo.Options{
+			Method: krigo.Method{Name: "evidence", Epochs: 3},
+			Prior:  krigo.Prior{Kind: "grid"},
+		}))
 	}
 	rejects := func(name string, m *krigo.Model, want string) {
 		t.Helper()
@@ -186,7 +197,10 @@ func TestForgedByRounding(t *testing.T) {
 	rejects("weights that cancel", m, "wasn't conditioned")
 
 	// An inducing input far away makes rows lose digits, and the forger chooses which digits stay.
-	m = trained(t, table, asked("vfe inducing=6 epochs=3 ard=off"))
+	m = trained(t, table, krigo.Options{
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 3},
+	})
 	m.Posterior.Support.Row(0)[0] = 1e12
 	rejects("a far inducing input", m, "scaled units")
 }
@@ -199,8 +213,12 @@ func TestAlteredFiles(t *testing.T) {
 	for i := 0; i < holes.Rows; i += 7 {
 		holes.Values[3*i+1] = math.NaN()
 	}
-	m := fit(t, holes, asked(`vfe target=y categorical=["side"] missing=mean inducing=5 ard=off restarts=1
-		calibration=0.25 mean_bound=both kind=informed prior.share=0.4 temper=[1,0.3]`))
+	m := fit(t, holes, cheap(krigo.Options{
+		Data:    krigo.Data{Target: "y", Categorical: []string{"side"}, Missing: "mean"},
+		Method:  krigo.Method{Name: "vfe", Inducing: 5},
+		Prior:   krigo.Prior{Kind: "informed", Share: 0.4, Temper: []float64{1, 0.3}},
+		Promise: krigo.Promise{MeanBound: "both", Calibration: 0.25},
+	}))
 	var file bytes.Buffer
 	must.Do(t, m.Write(&file))
 	for _, c := range []struct{ at, value, want string }{

@@ -27,13 +27,18 @@ func paramsOf(m *krigo.Model) *krigo.Params {
 // TestSVGP: however svgp was trained, its posterior is vfe's posterior at the same parameters, and its value is near
 // vfe's.
 func TestSVGP(t *testing.T) {
-	base := asked("target=MEDV inducing=7 fix_inducing=true ard=off")
+	base := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Inducing: 7, FixInducing: true},
+	}
 	o := base
 	o.Method.Name = "vfe"
 	vfe := fit(t, homes(), o).Training.ObjectiveValue
 	for name, o := range map[string]krigo.Options{
-		"lbfgs": asked("optimizer=lbfgs"), "adam, all rows": asked("epochs=600"),
-		"adam, batches": asked("batch=20 epochs=800"),
+		"lbfgs":          {Method: krigo.Method{Optimizer: "lbfgs"}},
+		"adam, all rows": {Method: krigo.Method{Epochs: 600}},
+		"adam, batches":  {Method: krigo.Method{Batch: 20, Epochs: 800}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			with := base
@@ -95,7 +100,11 @@ func TestFreePosterior(t *testing.T) {
 
 // TestFreePosteriorKeepsTheBetter: training that goes astray can't raise the bound.
 func TestFreePosteriorKeepsTheBetter(t *testing.T) {
-	base := asked("target=MEDV inducing=8 ard=off")
+	base := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Inducing: 8},
+	}
 	collapsed := fit(t, homes(), base)
 	o := base
 	o.Method.Posterior, o.Method.Batch, o.Method.Epochs, o.Method.LearningRate = "free", 3, 2, 5
@@ -107,7 +116,11 @@ func TestFreePosteriorKeepsTheBetter(t *testing.T) {
 // TestEvaluateFreePosterior: given a free-form posterior from a fit, Evaluate gives the same certificate. Its
 // derivatives agree with differences, and altered shapes are refused.
 func TestEvaluateFreePosterior(t *testing.T) {
-	o := asked("target=MEDV inducing=6 posterior=free ard=off mean=constant")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off", Mean: "constant"},
+		Method: krigo.Method{Inducing: 6, Posterior: "free"},
+	}
 	m := fit(t, homes(), o)
 	q := m.Posterior
 	p := paramsOf(m)
@@ -203,7 +216,11 @@ func dot(a, b []float64) (s float64) {
 
 func TestLearnAlpha(t *testing.T) {
 	for _, free := range []bool{false, true} {
-		base := asked("target=MEDV inducing=8 ard=off")
+		base := krigo.Options{
+			Data:   krigo.Data{Target: "MEDV"},
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Inducing: 8},
+		}
 		if free {
 			base.Method.Posterior = "free"
 		}
@@ -220,15 +237,25 @@ func TestLearnAlpha(t *testing.T) {
 		r, err := certify(m, homes())
 		must.Hold(t, err == nil && r.Matches, "free %v: %+v, %v", free, r, err)
 	}
-	for _, o := range []krigo.Options{asked("vfe"), asked("inducing_by=none"), asked("posterior=fitc inducing=8")} {
-		o.Data.Target, o.Method.AlphaBy = "MEDV", "learn"
+	for _, m := range []krigo.Method{
+		{Name: "vfe", AlphaBy: "learn"},
+		{InducingBy: "none", AlphaBy: "learn"},
+		{Inducing: 8, Posterior: "fitc", AlphaBy: "learn"},
+	} {
+		o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: m}
 		must.Fail(t, attempt(homes(), o), "alpha learn", o)
 	}
 }
 
 func TestEvaluateRefusesFreePosteriors(t *testing.T) {
 	p := &krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{0, 0, 0}}}
-	must.Refuse(krigo.Evaluate(t.Context(), homes(), p, asked("target=MEDV posterior=free")))(t, "give it as")
+	must.Refuse(krigo.Evaluate(t.Context(), homes(), p, krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Posterior: "free"},
+	}))(t, "give it as")
 	p.Inducing = nil
-	must.Refuse(krigo.Evaluate(t.Context(), homes(), p, asked("svgp target=MEDV")))(t, "needs inducing inputs")
+	must.Refuse(krigo.Evaluate(t.Context(), homes(), p, krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Name: "svgp"},
+	}))(t, "needs inducing inputs")
 }

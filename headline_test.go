@@ -32,10 +32,14 @@ func TestForemost(t *testing.T) {
 
 // TestHeadline: the headline is one line, and its width is one that the sentence promises for the same share.
 func TestHeadline(t *testing.T) {
-	for _, o := range []string{"evidence target=MEDV expression=linear restarts=1",
-		"evidence target=MEDV expression=linear restarts=1 share=0.8",
-		"evidence target=MEDV expression=linear restarts=1 epsilon=0.9"} {
-		m := fit(t, data.Boston(), asked(o))
+	for _, p := range []krigo.Promise{{}, {Share: 0.8}, {Epsilon: 0.9}} {
+		m := fit(t, data.Boston(), krigo.Options{
+			Data:    krigo.Data{Target: "MEDV"},
+			Kernel:  krigo.Kernel{Expression: "linear"},
+			Method:  krigo.Method{Name: "evidence"},
+			Promise: p,
+			Run:     krigo.Run{Restarts: 1},
+		})
 		said := m.Headline(m.Certificate)
 		must.Hold(t, !strings.Contains(said, "\n"), "%q", said)
 		_, end, found := strings.Cut(said, " lie within ")

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
@@ -14,40 +12,11 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// asked reads options from a line: the method, then fields by their JSON names. prior.share has its prefix because a
-// promise has a share too. For example "vfe inducing=8 kind=informed prior.share=0.4 temper=[1,0.3]".
-func asked(text string) (o krigo.Options) {
-	groups := reflect.ValueOf(&o).Elem()
-	for _, word := range strings.Fields(text) {
-		name, value, given := strings.Cut(word, "=")
-		if !given {
-			name, value = "name", name
-		}
-		if field := named(groups, name); json.Unmarshal([]byte(value), field) != nil {
-			quoted, _ := json.Marshal(value)
-			if err := json.Unmarshal(quoted, field); err != nil {
-				panic(word + ": " + err.Error())
-			}
-		}
-	}
+// cheap returns the options with one start and one lengthscale for all inputs, so that a fit takes little time.
+func cheap(o krigo.Options) krigo.Options {
+	o.Kernel.ARD = "off"
+	o.Run.Restarts = 1
 	return o
-}
-
-// named points to the field with this name, in the last group that has such a field.
-func named(groups reflect.Value, name string) (field any) {
-	for i := range groups.NumField() {
-		group, of := groups.Field(i), groups.Type().Field(i).Tag.Get("json")
-		for j := 0; of != "" && j < group.NumField(); j++ {
-			key, _, _ := strings.Cut(group.Type().Field(j).Tag.Get("json"), ",")
-			if key == name || of+"."+key == name {
-				field = group.Field(j).Addr().Interface()
-			}
-		}
-	}
-	if field == nil {
-		panic("no option " + name)
-	}
-	return field
 }
 
 // trained returns what Fit makes of the options. Without a named objective Fit chooses its default.

@@ -39,18 +39,54 @@ func TestInformed(t *testing.T) {
 		learnt  bool
 		choices float64 // the certificate's ChoicesPenalty, in nats
 	}{
-		{"direct", asked("evidence"), false, 0},
-		{"kl-pac, linear mean", asked("mean=linear ard=off"), false, 0},
-		{"sparse", asked("vfe inducing=20 share=0.7"), false, math.Ln2},
-		{"svgp", asked("svgp inducing=10 epochs=30 ard=off"), false, 0},
-		{"tempered", asked("evidence mean_bound=twice temper=[1,0.1]"), false, math.Ln2},
-		{"cg", asked("evidence solver=cg ard=off"), false, 0},
-		{"nearest", asked("evidence solver=nearest optimizer=adam batch=40 batches=nearest ard=off mean=constant share=0.5 " +
-			"epsilon=1"), false, math.Ln2},
-		{"both", asked("evidence mean_bound=both bound=betting"), false, math.Ln2},
-		{"learnt, full", asked("evidence learn=true prior.share=0.3"), true, 0},
-		{"learnt, sparse", asked("vfe inducing=12 alpha_by=learn learn=true temper=[1,0.3]"), true, math.Ln2},
-		{"free", asked("fitc inducing=8 posterior=free ard=off"), true, 0},
+		{"direct", krigo.Options{Method: krigo.Method{Name: "evidence"}}, false, 0},
+		{"kl-pac, linear mean", krigo.Options{
+			Kernel: krigo.Kernel{ARD: "off", Mean: "linear"},
+		}, false, 0},
+		{"sparse", krigo.Options{
+			Method:  krigo.Method{Name: "vfe", Inducing: 20},
+			Promise: krigo.Promise{Share: 0.7},
+		}, false, math.Ln2},
+		{"svgp", krigo.Options{
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "svgp", Inducing: 10, Epochs: 30},
+		}, false, 0},
+		{"tempered", krigo.Options{
+			Method:  krigo.Method{Name: "evidence"},
+			Prior:   krigo.Prior{Temper: []float64{1, 0.1}},
+			Promise: krigo.Promise{MeanBound: "twice"},
+		}, false, math.Ln2},
+		{"cg", krigo.Options{
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "evidence", Solver: "cg"},
+		}, false, 0},
+		{"nearest", krigo.Options{
+			Kernel: krigo.Kernel{ARD: "off", Mean: "constant"},
+			Method: krigo.Method{
+				Name:      "evidence",
+				Solver:    "nearest",
+				Optimizer: "adam",
+				Batch:     40,
+				Batches:   "nearest",
+			},
+			Promise: krigo.Promise{Epsilon: 1, Share: 0.5},
+		}, false, math.Ln2},
+		{"both", krigo.Options{
+			Method:  krigo.Method{Name: "evidence"},
+			Promise: krigo.Promise{Bound: "betting", MeanBound: "both"},
+		}, false, math.Ln2},
+		{"learnt, full", krigo.Options{
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Share: 0.3, Learn: true},
+		}, true, 0},
+		{"learnt, sparse", krigo.Options{
+			Method: krigo.Method{Name: "vfe", Inducing: 12, AlphaBy: "learn"},
+			Prior:  krigo.Prior{Temper: []float64{1, 0.3}, Learn: true},
+		}, true, math.Ln2},
+		{"free", krigo.Options{
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "fitc", Inducing: 8, Posterior: "free"},
+		}, true, 0},
 		{"declared", krigo.Options{Method: krigo.Method{Name: "evidence"},
 			Data: krigo.Data{Scaling: dataset.Declared, Declared: &dataset.Scaling{
 				InputMean: []float64{6, 13, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 23, TargetScale: 9,
@@ -145,7 +181,12 @@ func within(is []krigo.Interval, boston *dataset.Table, rows []int) (n int) {
 // TestPromiseHolds: on test rows the promised band holds its share. Widths lie on the grid, and a larger share needs
 // a wider band.
 func TestPromiseHolds(t *testing.T) {
-	o := asked("evidence kind=informed restarts=1 test_fraction=0.3")
+	o := krigo.Options{
+		Data:   krigo.Data{TestFraction: 0.3},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Restarts: 1},
+	}
 	table := data.Boston()
 	last := 0.0
 	for _, share := range []float64{0.5, 0.8, 0.9} {
@@ -193,18 +234,22 @@ func TestCopies(t *testing.T) {
 	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(m), "\n3 of these 32 rows equal another row. ") {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if m := fit(t, data.Boston(), asked("ard=off restarts=1 epochs=5")); m.Certificate.Repeats != 0 ||
-		strings.Contains(m.Sentence(m.Certificate), "copies") {
-		t.Errorf("%+v", m.Certificate)
-	}
+	m = fit(t, data.Boston(), cheap(krigo.Options{Method: krigo.Method{Epochs: 5}}))
+	must.Hold(t, m.Certificate.Repeats == 0 &&
+		!strings.Contains(m.Sentence(m.Certificate), "copies"),
+		"%+v", m.Certificate)
 }
 
 // TestAsymmetricBand: predictions at most 4 below and 8 above the target mean that the target is at most 8 below and
 // 4 above the prediction. About the certified share of test rows is within.
 func TestAsymmetricBand(t *testing.T) {
 	table := data.Boston()
-	m := fit(t, table, asked("evidence kind=informed restarts=1 ard=off loss=asymmetric epsilon=4 epsilon_above=8 "+
-		"units=raw test_fraction=0.3"))
+	m := fit(t, table, cheap(krigo.Options{
+		Data:    krigo.Data{TestFraction: 0.3},
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 8, Units: "raw"},
+	}))
 	ps := predict(t, m, table)
 	bands := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
 	rows := rowsOf(t, m, table, dataset.Test)
@@ -225,7 +270,12 @@ func TestAsymmetricBand(t *testing.T) {
 // deviations. Calibration rows are neither training rows nor certified rows.
 func TestConformal(t *testing.T) {
 	table := data.Boston()
-	m := fit(t, table, asked("evidence kind=informed restarts=1 calibration=0.2 test_fraction=0.2 ard=off"))
+	m := fit(t, table, cheap(krigo.Options{
+		Data:    krigo.Data{TestFraction: 0.2},
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Calibration: 0.2},
+	}))
 	rows := rowsOf(t, m, table, dataset.Calibration)
 	if len(rows) != 102 || m.Conformal.Rows != 102 || m.Certificate.Rows+m.Certificate.PriorRows != 302 {
 		t.Fatalf("%d calibration rows, %+v", len(rows), m.Certificate)
@@ -256,14 +306,19 @@ func TestConformal(t *testing.T) {
 	}
 	must.Hold(t, pit == 102 && len(m.Test.Coverage) == 5 &&
 		m.Test.Coverage[3].Share == m.Test.Coverage95, "%+v", m.Test)
-	must.Fail(t, attempt(homes(), asked("target=MEDV calibration=0.1")), "need 19", "9 calibration rows")
+	must.Fail(t, attempt(homes(), krigo.Options{
+		Data:    krigo.Data{Target: "MEDV"},
+		Promise: krigo.Promise{Calibration: 0.1},
+	}), "need 19", "9 calibration rows")
 	for level, want := range map[float64]string{0.999: "102 rows are too few for this level, which takes at least 999",
 		1: "want a share", math.NaN(): "want a share"} {
 		must.Refuse(m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: level}))(t, want, level)
 	}
 	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of",
 		"band": ""} {
-		_, err := fit(t, homes(), asked("evidence restarts=1 ard=off")).Intervals(ps[:1], krigo.IntervalOptions{Kind: kind})
+		_, err := fit(t, homes(), cheap(krigo.Options{
+			Method: krigo.Method{Name: "evidence"},
+		})).Intervals(ps[:1], krigo.IntervalOptions{Kind: kind})
 		must.Fail(t, err, want, kind)
 	}
 }
@@ -272,7 +327,10 @@ func TestConformal(t *testing.T) {
 // intervals of any level, also from a model file. Otherwise, or if rows aren't exchangeable, there are no intervals.
 func TestConformalOfCertifiedRows(t *testing.T) {
 	table := data.Boston()
-	o := asked("evidence kind=informed ard=off restarts=1")
+	o := cheap(krigo.Options{
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+	})
 	m := fit(t, table, o)
 	var file bytes.Buffer
 	must.Do(t, m.Write(&file))
@@ -333,8 +391,14 @@ func TestRelativeBand(t *testing.T) {
 // names, with as many different lengthscales as it says, and it pays for both choices.
 func TestMixedGrid(t *testing.T) {
 	table := pick(data.Boston(), every(0, 3, 506))
-	for _, o := range []krigo.Options{asked("seed=2"), asked("ard=on"),
-		asked("ard=on expression=se+linear inducing=15 alpha_by=learn posterior=free")} {
+	for _, o := range []krigo.Options{
+		{Run: krigo.Run{Seed: 2}},
+		{Kernel: krigo.Kernel{ARD: "on"}},
+		{
+			Kernel: krigo.Kernel{Expression: "se+linear", ARD: "on"},
+			Method: krigo.Method{Inducing: 15, AlphaBy: "learn", Posterior: "free"},
+		},
+	} {
 		o.Run.Restarts, o.Method.Epochs = 1, 60
 		plain := fit(t, table, o)
 		o.Prior.Mixed = true
@@ -376,8 +440,11 @@ func TestMixedGrid(t *testing.T) {
 
 // TestCertifyRefusesTerms: a model with altered terms has no certificate, even if its file was sealed anew.
 func TestCertifyRefusesTerms(t *testing.T) {
-	m := fit(t, homes(), asked("restarts=1 ard=off"))
-	informed := fit(t, half(), asked("evidence restarts=1 kind=informed learn=true ard=off"))
+	m := fit(t, homes(), cheap(krigo.Options{}))
+	informed := fit(t, half(), cheap(krigo.Options{
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed", Learn: true},
+	}))
 	for want, change := range map[string]func() (*krigo.Model, *dataset.Table){
 		"disagree about whether": func() (*krigo.Model, *dataset.Table) {
 			c := *m
@@ -412,19 +479,37 @@ func TestCertifyRefusesTerms(t *testing.T) {
 
 func TestInformedUsage(t *testing.T) {
 	for want, o := range map[string]krigo.Options{
-		"one of grid, informed":       asked("kind=empirical"),
-		"temper and posterior learnt": asked("evidence temper=[0.5]"),
-		"prior-share 1":               asked("kind=grid prior.share=1"),
-		"temper -1":                   asked("kind=informed temper=[-1]"),
-		"doesn't depend on it":        asked("kind=informed temper=[1,0.1]"),
-		"aren't rounded to a grid":    asked("kind=informed mixed=true"),
+		"one of grid, informed": {Prior: krigo.Prior{Kind: "empirical"}},
+		"temper and posterior learnt": {
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Temper: []float64{0.5}},
+		},
+		"prior-share 1": {Prior: krigo.Prior{Kind: "grid", Share: 1}},
+		"temper -1": {
+			Prior: krigo.Prior{Kind: "informed", Temper: []float64{-1}},
+		},
+		"doesn't depend on it": {
+			Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.1}},
+		},
+		"aren't rounded to a grid": {
+			Prior: krigo.Prior{Kind: "informed", Mixed: true},
+		},
 		"learnt on the prior rows alone": {Prior: krigo.Prior{Kind: "informed"},
 			Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}},
-		"which train for the bound": asked("evidence mixed=true"),
-		"bound of its own only":     asked("kl-pac mean_bound=direct"),
-		"fixed before":              asked("kl-pac bound=betting"),
-		"promise 1.5":               asked("share=1.5"),
-		"calibration-fraction 1":    asked("calibration=1"),
+		"which train for the bound": {
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Mixed: true},
+		},
+		"bound of its own only": {
+			Method:  krigo.Method{Name: "kl-pac"},
+			Promise: krigo.Promise{MeanBound: "direct"},
+		},
+		"fixed before": {
+			Method:  krigo.Method{Name: "kl-pac"},
+			Promise: krigo.Promise{Bound: "betting"},
+		},
+		"promise 1.5":            {Promise: krigo.Promise{Share: 1.5}},
+		"calibration-fraction 1": {Promise: krigo.Promise{Calibration: 1}},
 	} {
 		o.Data.Target = "MEDV"
 		_, err := krigo.Fit(context.Background(), homes(), o)
@@ -432,13 +517,20 @@ func TestInformedUsage(t *testing.T) {
 		must.Hold(t, errors.As(err, &usage) && strings.Contains(err.Error(), want),
 			"%s: %v", want, err)
 	}
-	must.Refuse(krigo.Evaluate(t.Context(), homes(), &krigo.Params{}, asked("target=MEDV kind=informed")))(t,
+	must.Refuse(krigo.Evaluate(t.Context(), homes(), &krigo.Params{}, krigo.Options{
+		Data:  krigo.Data{Target: "MEDV"},
+		Prior: krigo.Prior{Kind: "informed"},
+	}))(t,
 		"no prior can be learnt", "evaluate")
 }
 
 // TestInformedResumes: a fit that was stopped in its second stage resumes and gives the same model.
 func TestInformedResumes(t *testing.T) {
-	o := asked("evidence target=MEDV kind=informed learn=true ard=off restarts=1")
+	o := cheap(krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed", Learn: true},
+	})
 	want := file(t, fit(t, half(), o))
 	var last *krigo.Checkpoint
 	stop, cancel := context.WithCancel(context.Background())
@@ -473,15 +565,20 @@ func TestDefaultObjective(t *testing.T) {
 		inducing, certify int
 	}{
 		{200, krigo.Options{}, "evidence", "informed", 0, 60},
-		{60, asked("kind=informed"), "evidence", "informed", 0, 21},
+		{60, krigo.Options{Prior: krigo.Prior{Kind: "informed"}}, "evidence", "informed", 0, 21},
 		{200, krigo.Options{Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}}, "kl-pac", "grid", 0,
 			180},
-		{200, asked("test_fraction=0.5 prior.share=0.5"), "evidence", "informed", 0, 50},
-		{200, asked("inducing=9"), "vfe", "informed", 9, 60},
-		{200, asked("kind=informed learn=true"), "evidence", "informed", 0, 60},
-		{200, asked("kind=grid"), "kl-pac", "grid", 0, 180},
-		{200, asked("mixed=true"), "kl-pac", "grid", 0, 180},
-		{200, asked("evidence"), "evidence", "grid", 0, 180},
+		{200, krigo.Options{
+			Data:  krigo.Data{TestFraction: 0.5},
+			Prior: krigo.Prior{Share: 0.5},
+		}, "evidence", "informed", 0, 50},
+		{200, krigo.Options{Method: krigo.Method{Inducing: 9}}, "vfe", "informed", 9, 60},
+		{200, krigo.Options{
+			Prior: krigo.Prior{Kind: "informed", Learn: true},
+		}, "evidence", "informed", 0, 60},
+		{200, krigo.Options{Prior: krigo.Prior{Kind: "grid"}}, "kl-pac", "grid", 0, 180},
+		{200, krigo.Options{Prior: krigo.Prior{Mixed: true}}, "kl-pac", "grid", 0, 180},
+		{200, krigo.Options{Method: krigo.Method{Name: "evidence"}}, "evidence", "grid", 0, 180},
 		{200, krigo.Options{Run: krigo.Run{FixParameters: true, Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}},
 			"evidence", "grid", 0, 180},
 		{200, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 12},
@@ -505,11 +602,17 @@ func TestDefaultObjective(t *testing.T) {
 	}
 	// Three rows in ten certify. Of more than 3,333 rows a thousand certify, or one in eight.
 	for n, certify := range map[int]int{3333: 999, 3400: 1000, 8000: 1000, 9601: 1200} {
-		if m := trained(t, waves(n), asked("inducing=4 epochs=1 ard=off")); m.Certificate.Rows != certify {
-			t.Errorf("%d rows: %+v", n, m)
-		}
+		m := trained(t, waves(n), krigo.Options{
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Inducing: 4, Epochs: 1},
+		})
+		must.Hold(t, m.Certificate.Rows == certify, "%d rows: %+v", n, m)
 	}
-	m := trained(t, waves(2900), asked("expression=se ard=off epochs=1 population=same"))
+	m := trained(t, waves(2900), krigo.Options{
+		Kernel:  krigo.Kernel{Expression: "se", ARD: "off"},
+		Method:  krigo.Method{Epochs: 1},
+		Promise: krigo.Promise{Population: "same"},
+	})
 	if m.Objective != "nearest" || m.Certificate == nil || !m.Certificate.Valid {
 		t.Errorf("%s: %+v", m.Objective, m.Certificate)
 	}
@@ -520,15 +623,30 @@ func TestDefaultObjective(t *testing.T) {
 func TestInformedPriorIsBlind(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"evidence": asked("evidence"),
-		"default":  asked("inducing=9"),
-		"kl-pac":   asked("kl-pac mean=linear ard=off"),
-		"auto":     asked("vfe inducing_by=auto epochs=5 ard=off"),
-		"greedy":   asked("fitc inducing=7 inducing_init=greedy epochs=5 ard=off"),
+		"evidence": {Method: krigo.Method{Name: "evidence"}},
+		"default":  {Method: krigo.Method{Inducing: 9}},
+		"kl-pac": {
+			Kernel: krigo.Kernel{ARD: "off", Mean: "linear"},
+			Method: krigo.Method{Name: "kl-pac"},
+		},
+		"auto": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "vfe", InducingBy: "auto", Epochs: 5},
+		},
+		"greedy": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "fitc", Inducing: 7, InducingInit: "greedy", Epochs: 5},
+		},
 		"renyi": {Method: krigo.Method{Name: "renyi", Inducing: 7, Alpha: &half, Epochs: 5},
 			Kernel: krigo.Kernel{ARD: "off"}},
-		"renyi, cv": asked("renyi inducing=7 alpha_by=cv epochs=5 ard=off"),
-		"svgp":      asked("svgp inducing=7 epochs=5 ard=off"),
+		"renyi, cv": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "renyi", Inducing: 7, AlphaBy: "cv", Epochs: 5},
+		},
+		"svgp": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "svgp", Inducing: 7, Epochs: 5},
+		},
 	} {
 		// Positions in the file decide the roles, so that rows with other values keep them.
 		o.Data.Target, o.Prior.Kind, o.Run.Restarts, o.Data.Split = "MEDV", "informed", 1, "last"
@@ -557,7 +675,11 @@ func TestInformedPriorIsBlind(t *testing.T) {
 func TestPredictorForged(t *testing.T) {
 	table := half()
 	of := copies(t, table)
-	cg := asked("evidence ard=off solver=cg epochs=5 kind=informed")
+	cg := krigo.Options{
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5},
+		Prior:  krigo.Prior{Kind: "informed"},
+	}
 	nearest := cg
 	nearest.Method = krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 40, Epochs: 2}
 	for what, c := range map[string]struct {
@@ -624,7 +746,15 @@ func TestNearestPriorIsBlind(t *testing.T) {
 			}
 			return []string{"left", "right", ""}[i%3]
 		})
-		m := trained(t, table, asked(`target=y split=last categorical=["side"] missing=mean epochs=1`))
+		m := trained(t, table, krigo.Options{
+			Data: krigo.Data{
+				Target:      "y",
+				Categorical: []string{"side"},
+				Missing:     "mean",
+				Split:       "last",
+			},
+			Method: krigo.Method{Epochs: 1},
+		})
 		return m
 	}
 	m, n := of(false), of(true)
@@ -647,7 +777,12 @@ func TestNearestPriorIsBlind(t *testing.T) {
 // these are few. They are refused if the parameters saw other rows.
 func TestIntervalsOfFew(t *testing.T) {
 	table := data.Boston()
-	o := asked("evidence kind=informed ard=off restarts=1 test_fraction=0.2 seed=3")
+	o := cheap(krigo.Options{
+		Data:   krigo.Data{TestFraction: 0.2},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Seed: 3},
+	})
 	m := fit(t, table, o)
 	ps := predict(t, m, table)
 	rows := rowsOf(t, m, table, dataset.Test)
@@ -676,8 +811,14 @@ func TestIntervalsOfFew(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]krigo.Options{
-		"parameters from prior rows alone": asked("kl-pac ard=off restarts=1"),
-		"need an exact GP":                 asked("vfe inducing=10 kind=informed ard=off"),
+		"parameters from prior rows alone": cheap(krigo.Options{
+			Method: krigo.Method{Name: "kl-pac"},
+		}),
+		"need an exact GP": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "vfe", Inducing: 10},
+			Prior:  krigo.Prior{Kind: "informed"},
+		},
 	} {
 		must.Refuse(fit(t, table, o).IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
 			Level: 0.9}))(t, want)
@@ -686,7 +827,11 @@ func TestIntervalsOfFew(t *testing.T) {
 
 // TestIntervalsOfFewOverflow: a row so far away that its interval overflows gives an error that names the row.
 func TestIntervalsOfFewOverflow(t *testing.T) {
-	m := fit(t, snelson(), asked("evidence expression=linear ard=off kind=informed restarts=1"))
+	m := fit(t, snelson(), cheap(krigo.Options{
+		Kernel: krigo.Kernel{Expression: "linear"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+	}))
 	far := snelson()
 	far.Values[2] = 1e300
 	must.Refuse(m.IntervalsOfFew(t.Context(), snelson(), far, krigo.IntervalOptions{Kind: "full",

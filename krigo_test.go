@@ -101,26 +101,64 @@ func TestFitCertificate(t *testing.T) {
 		choices float64
 	}{
 		{"defaults", boston(), krigo.Options{}, auto, math.Ln2},
-		{"sqrt-pac", boston(), asked("sqrt-pac seed=3 restarts=1"), auto, math.Ln2},
-		{"evidence", boston(), asked("evidence restarts=1"), auto, math.Ln2},
-		{"ard on", boston(), asked("ard=on expression=matern32 restarts=1"), 14, 0},
-		{"ard off", boston(), asked("ard=off expression=matern52 restarts=1 delta=0.1"), 2, 0},
-		{"one input", snelson(), asked("epsilon=1"), 2, 0},
-		{"nothing for ard", homes(), asked("expression=linear restarts=1"), 1, 0},
-		{"sum", homes(), asked("expression=se+linear ard=off restarts=1"), 3, 0},
-		{"sum, ard", homes(), asked("evidence expression=se+linear ard=on restarts=1"), 5, 0},
-		{"product in a sum", homes(), asked("expression=se*matern12+constant ard=off restarts=1"), 5, 0},
-		{"rq", homes(), asked("expression=rq ard=off restarts=1"), 3, 0},
-		{"periodic", snelson(), asked("expression=periodic restarts=1"), 3, 0},
-		{"white", homes(), asked("expression=se+white ard=off restarts=1"), 3, 0},
-		{"constant mean", homes(), asked("mean=constant ard=off restarts=1"), 3, 0},
-		{"linear mean", homes(), asked("mean=linear ard=off restarts=1"), 2 + 4, 0},
-		{"clipped-square", homes(), asked("loss=clipped-square ard=off restarts=1"), 2, 0},
-		{"gaussian", homes(), asked("loss=gaussian ard=off restarts=1"), 2, 0},
-		{"relative", homes(), asked("loss=relative epsilon=0.2 ard=off restarts=1"), 2, 0},
-		{"clipped-absolute", homes(), asked("loss=clipped-absolute ard=off restarts=1"), 2, 0},
-		{"asymmetric", homes(), asked("loss=asymmetric epsilon=0.4 epsilon_above=0.9 ard=off restarts=1"), 2, 0},
-		{"test rows", homes(), asked("test_fraction=0.25 ard=off restarts=1"), 2, 0},
+		{"sqrt-pac", boston(), krigo.Options{
+			Method: krigo.Method{Name: "sqrt-pac"},
+			Run:    krigo.Run{Seed: 3, Restarts: 1},
+		}, auto, math.Ln2},
+		{"evidence", boston(), krigo.Options{
+			Method: krigo.Method{Name: "evidence"},
+			Run:    krigo.Run{Restarts: 1},
+		}, auto, math.Ln2},
+		{"ard on", boston(), krigo.Options{
+			Kernel: krigo.Kernel{Expression: "matern32", ARD: "on"},
+			Run:    krigo.Run{Restarts: 1},
+		}, 14, 0},
+		{"ard off", boston(), cheap(krigo.Options{
+			Kernel:  krigo.Kernel{Expression: "matern52"},
+			Promise: krigo.Promise{Delta: 0.1},
+		}), 2, 0},
+		{"one input", snelson(), krigo.Options{Promise: krigo.Promise{Epsilon: 1}}, 2, 0},
+		{"nothing for ard", homes(), krigo.Options{
+			Kernel: krigo.Kernel{Expression: "linear"},
+			Run:    krigo.Run{Restarts: 1},
+		}, 1, 0},
+		{"sum", homes(), cheap(krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear"}}), 3, 0},
+		{"sum, ard", homes(), krigo.Options{
+			Kernel: krigo.Kernel{Expression: "se+linear", ARD: "on"},
+			Method: krigo.Method{Name: "evidence"},
+			Run:    krigo.Run{Restarts: 1},
+		}, 5, 0},
+		{"product in a sum", homes(), cheap(krigo.Options{
+			Kernel: krigo.Kernel{Expression: "se*matern12+constant"},
+		}), 5, 0},
+		{"rq", homes(), cheap(krigo.Options{Kernel: krigo.Kernel{Expression: "rq"}}), 3, 0},
+		{"periodic", snelson(), krigo.Options{
+			Kernel: krigo.Kernel{Expression: "periodic"},
+			Run:    krigo.Run{Restarts: 1},
+		}, 3, 0},
+		{"white", homes(), cheap(krigo.Options{
+			Kernel: krigo.Kernel{Expression: "se+white"},
+		}), 3, 0},
+		{"constant mean", homes(), cheap(krigo.Options{
+			Kernel: krigo.Kernel{Mean: "constant"},
+		}), 3, 0},
+		{"linear mean", homes(), cheap(krigo.Options{
+			Kernel: krigo.Kernel{Mean: "linear"},
+		}), 2 + 4, 0},
+		{"clipped-square", homes(), cheap(krigo.Options{
+			Promise: krigo.Promise{Loss: "clipped-square"},
+		}), 2, 0},
+		{"gaussian", homes(), cheap(krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}}), 2, 0},
+		{"relative", homes(), cheap(krigo.Options{
+			Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2},
+		}), 2, 0},
+		{"clipped-absolute", homes(), cheap(krigo.Options{
+			Promise: krigo.Promise{Loss: "clipped-absolute"},
+		}), 2, 0},
+		{"asymmetric", homes(), cheap(krigo.Options{
+			Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9},
+		}), 2, 0},
+		{"test rows", homes(), cheap(krigo.Options{Data: krigo.Data{TestFraction: 0.25}}), 2, 0},
 		{"another grid", homes(), krigo.Options{Prior: krigo.Prior{Grid: pacbayes.Grid{L: 4, Digits: 1}},
 			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
 	} {
@@ -213,7 +251,7 @@ func TestFitCertificate(t *testing.T) {
 
 // TestSameSeedSameBits: a fit depends only on data, options and seed.
 func TestSameSeedSameBits(t *testing.T) {
-	o := asked("seed=11 test_fraction=0.1")
+	o := krigo.Options{Data: krigo.Data{TestFraction: 0.1}, Run: krigo.Run{Seed: 11}}
 	want := file(t, fit(t, homes(), o))
 	must.Hold(t, file(t, fit(t, homes(), o)) == want, "a second fit differs")
 	for _, cores := range []int{1, 3} {
@@ -227,7 +265,9 @@ func TestSameSeedSameBits(t *testing.T) {
 }
 
 func TestAllRowsIsHeuristic(t *testing.T) {
-	m := fit(t, homes(), asked("scaling=all-rows test_fraction=0.2 ard=off restarts=1"))
+	m := fit(t, homes(), cheap(krigo.Options{
+		Data: krigo.Data{Scaling: "all-rows", TestFraction: 0.2},
+	}))
 	c := m.Certificate
 	must.Hold(t, !c.Valid && c.Label == "bound (heuristic: scaled with training statistics)" &&
 		c.Scaling == "all-rows" && c.PriorRows == 0 && c.Rows == 68, "%+v", c)
@@ -257,7 +297,7 @@ func TestDeclaredScaling(t *testing.T) {
 }
 
 func TestEpsilonUnits(t *testing.T) {
-	sd := fit(t, homes(), asked("epsilon=0.7 ard=off restarts=1"))
+	sd := fit(t, homes(), cheap(krigo.Options{Promise: krigo.Promise{Epsilon: 0.7}}))
 	raw := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Epsilon: 0.7 * sd.Scaling.TargetScale, Units: "raw"},
 		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	near(t, "epsilon", raw.Certificate.Epsilon, 0.7, 1e-14)
@@ -265,18 +305,25 @@ func TestEpsilonUnits(t *testing.T) {
 	near(t, "bound", raw.Certificate.Bound, sd.Certificate.Bound, 1e-9)
 
 	// The width above is scaled like the width below. A relative ε has no unit.
-	both := fit(t, homes(), asked("loss=asymmetric epsilon=4 epsilon_above=9 units=raw ard=off restarts=1"))
+	both := fit(t, homes(), cheap(krigo.Options{
+		Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 9, Units: "raw"},
+	}))
 	near(t, "below", both.Certificate.Epsilon, 4/both.Scaling.TargetScale, 1e-14)
 	near(t, "above", both.Certificate.EpsilonAbove, 9/both.Scaling.TargetScale, 1e-14)
 	near(t, "raw", both.Certificate.EpsilonRaw, 4, 0)
-	relative := fit(t, homes(), asked("loss=relative epsilon=0.3 units=raw ard=off restarts=1"))
+	relative := fit(t, homes(), cheap(krigo.Options{
+		Promise: krigo.Promise{Loss: "relative", Epsilon: 0.3, Units: "raw"},
+	}))
 	near(t, "relative", relative.Certificate.Epsilon, 0.3, 0)
 	near(t, "relative, raw", relative.Certificate.EpsilonRaw, 0.3, 0)
 }
 
 func TestTooFewRowsForACertificate(t *testing.T) {
 	nineteen := pick(homes(), every(0, 1, 39)) // minus 20 prior rows
-	m := fit(t, nineteen, asked("kind=grid restarts=1"))
+	m := fit(t, nineteen, krigo.Options{
+		Prior: krigo.Prior{Kind: "grid"},
+		Run:   krigo.Run{Restarts: 1},
+	})
 	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "fewer than 20") {
 		t.Errorf("19 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
 	}
@@ -287,12 +334,18 @@ func TestTooFewRowsForACertificate(t *testing.T) {
 	if _, err := m.Predict(t.Context(), nineteen, krigo.PredictOptions{}); err != nil {
 		t.Errorf("predict: %v", err)
 	}
-	if m := fit(t, pick(homes(), every(0, 1, 40)), asked("kind=grid restarts=1")); m.Certificate == nil ||
-		m.Certificate.Rows != 20 {
-		t.Errorf("20 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
-	}
+	m = fit(t, pick(homes(), every(0, 1, 40)), krigo.Options{
+		Prior: krigo.Prior{Kind: "grid"},
+		Run:   krigo.Run{Restarts: 1},
+	})
+	must.Hold(t, m.Certificate != nil && m.Certificate.Rows == 20,
+		"20 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
 	for rows, ok := range map[int]bool{2: false, 21: false, 22: true} {
-		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)), asked("target=MEDV kind=grid restarts=1"))
+		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)), krigo.Options{
+			Data:  krigo.Data{Target: "MEDV"},
+			Prior: krigo.Prior{Kind: "grid"},
+			Run:   krigo.Run{Restarts: 1},
+		})
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "20 for the scaling") {
 			t.Errorf("%d rows: %v", rows, err)
 		}
@@ -307,7 +360,11 @@ func TestUnits(t *testing.T) {
 		unit  float64
 	}{{boston(), 1}, {homes(), 0.001}} {
 		// keeps the roles although the numbers differ
-		o := asked("evidence kind=informed split=last")
+		o := krigo.Options{
+			Data:   krigo.Data{Split: "last"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: "informed"},
+		}
 		want := fit(t, c.table, o)
 		d := len(c.table.Names) - 1
 		for i := range c.table.Rows {
@@ -412,7 +469,10 @@ func rowsOf(t *testing.T, m *krigo.Model, table *dataset.Table, role dataset.Rol
 // TestTestRows computes the figures of the test rows from predictions, and compares them.
 func TestTestRows(t *testing.T) {
 	table := homes()
-	m := fit(t, table, asked("test_fraction=0.3 ard=off restarts=1 seed=5"))
+	m := fit(t, table, cheap(krigo.Options{
+		Data: krigo.Data{TestFraction: 0.3},
+		Run:  krigo.Run{Seed: 5},
+	}))
 	rows := rowsOf(t, m, table, dataset.Test)
 	if len(rows) != 26 || m.Test == nil || m.Test.Rows != 26 { // ⌈0.3·85⌉
 		t.Fatalf("%d test rows, %+v", len(rows), m.Test)
@@ -460,10 +520,9 @@ func TestTestRows(t *testing.T) {
 // prior rows.
 func TestObservationNoise(t *testing.T) {
 	table := homes()
-	if m := fit(t, table, asked("evidence ard=off restarts=1")); m.ObservationNoise != m.Posterior.Noise {
-		t.Errorf("evidence: %v, trained %v", m.ObservationNoise, m.Posterior.Noise)
-	}
-	m := fit(t, table, asked("ard=off restarts=1"))
+	m := fit(t, table, cheap(krigo.Options{Method: krigo.Method{Name: "evidence"}}))
+	must.Be(t, m.ObservationNoise, m.Posterior.Noise, "evidence, trained")
+	m = fit(t, table, cheap(krigo.Options{}))
 	rows := rowsOf(t, m, table, dataset.Prior)
 	ps := predict(t, m, pick(table, rows))
 	unit := m.Scaling.TargetScale * m.Scaling.TargetScale
@@ -526,7 +585,7 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		steps, saves := 0, 0
 		var offered *krigo.Checkpoint
-		o := asked("target=MEDV")
+		o := krigo.Options{Data: krigo.Data{Target: "MEDV"}}
 		o.Run.Progress = func(krigo.Event) {
 			if steps++; steps == after {
 				cancel()
@@ -554,17 +613,66 @@ func TestCancel(t *testing.T) {
 func TestResume(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":         asked("target=MEDV test_fraction=0.1 seed=2"),
-		"evidence":       asked("evidence target=MEDV expression=matern32+linear mean=constant restarts=2"),
-		"svgp":           asked("svgp target=MEDV inducing=6 batch=17 epochs=15"),
-		"free, all rows": asked("target=MEDV posterior=free inducing=5 ard=off"),
-		"renyi":          asked("renyi target=MEDV inducing=5 ard=off expression=matern32 restarts=2"),
+		"kl-pac": {
+			Data: krigo.Data{Target: "MEDV", TestFraction: 0.1},
+			Run:  krigo.Run{Seed: 2},
+		},
+		"evidence": {
+			Data:   krigo.Data{Target: "MEDV"},
+			Kernel: krigo.Kernel{Expression: "matern32+linear", Mean: "constant"},
+			Method: krigo.Method{Name: "evidence"},
+			Run:    krigo.Run{Restarts: 2},
+		},
+		"svgp": {
+			Data:   krigo.Data{Target: "MEDV"},
+			Method: krigo.Method{Name: "svgp", Inducing: 6, Batch: 17, Epochs: 15},
+		},
+		"free, all rows": {
+			Data:   krigo.Data{Target: "MEDV"},
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Inducing: 5, Posterior: "free"},
+		},
+		"renyi": {
+			Data:   krigo.Data{Target: "MEDV"},
+			Kernel: krigo.Kernel{Expression: "matern32", ARD: "off"},
+			Method: krigo.Method{Name: "renyi", Inducing: 5},
+			Run:    krigo.Run{Restarts: 2},
+		},
 		"renyi, mma": {Data: krigo.Data{Target: "MEDV"},
 			Method: krigo.Method{Name: "renyi", Inducing: 5, Optimizer: "mma", Alpha: &half}, Kernel: krigo.Kernel{ARD: "off"}},
-		"renyi, cv":      asked("renyi target=MEDV inducing=3 alpha_by=cv optimizer=sgd batch=20 epochs=2 ard=off"),
-		"renyi, batches": asked("renyi target=MEDV inducing=5 batch=20 batches=nearest epochs=5 anneal=geometric ard=off"),
-		"evidence, sgd":  asked("evidence target=MEDV optimizer=sgd batch=20 epochs=5"),
-		"free, batches":  asked("target=MEDV posterior=free inducing=5 batch=30 epochs=20 ard=off"),
+		"renyi, cv": {
+			Data:   krigo.Data{Target: "MEDV"},
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{
+				Name:      "renyi",
+				Inducing:  3,
+				AlphaBy:   "cv",
+				Optimizer: "sgd",
+				Batch:     20,
+				Epochs:    2,
+			},
+		},
+		"renyi, batches": {
+			Data:   krigo.Data{Target: "MEDV"},
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{
+				Name:     "renyi",
+				Inducing: 5,
+				Anneal:   "geometric",
+				Batch:    20,
+				Batches:  "nearest",
+				Epochs:   5,
+			},
+		},
+		"evidence, sgd": {
+			Data:   krigo.Data{Target: "MEDV"},
+			Method: krigo.Method{Name: "evidence", Optimizer: "sgd", Batch: 20, Epochs: 5},
+		},
+		"free, batches": {
+			Data:   krigo.Data{Target: "MEDV"},
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Inducing: 5, Posterior: "free", Batch: 30, Epochs: 20},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var saved [][]byte
@@ -595,7 +703,12 @@ func TestResume(t *testing.T) {
 
 // TestResumeAfterCancel interrupts a fit again and again until it is done.
 func TestResumeAfterCancel(t *testing.T) {
-	o := asked("kl-pac target=y epsilon=1 restarts=2")
+	o := krigo.Options{
+		Data:    krigo.Data{Target: "y"},
+		Method:  krigo.Method{Name: "kl-pac"},
+		Promise: krigo.Promise{Epsilon: 1},
+		Run:     krigo.Run{Restarts: 2},
+	}
 	want := file(t, fit(t, snelson(), o))
 	for rounds := 1; ; rounds++ {
 		must.Need(t, rounds <= 100, "no end")
@@ -624,7 +737,11 @@ func TestResumeAfterCancel(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	var raw []byte
-	base := asked("kl-pac target=MEDV restarts=2")
+	base := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Name: "kl-pac"},
+		Run:    krigo.Run{Restarts: 2},
+	}
 	o := base
 	o.Run.Save = func(c *krigo.Checkpoint) (err error) { raw, err = json.Marshal(c); return err }
 	fit(t, homes(), o)
@@ -727,9 +844,9 @@ func TestInit(t *testing.T) {
 		}
 		return values
 	}
-	m := fit(t, homes(), asked("ard=off restarts=1"))
+	m := fit(t, homes(), cheap(krigo.Options{}))
 	good := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}
-	cold, warm := first(asked("ard=off")),
+	cold, warm := first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}}),
 		first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Init: good}})
 	must.Hold(t, (len(warm) != 1 || warm[0] <= m.Training.ObjectiveValue+1e-3) && len(cold) == 1 &&
 		cold[0] > m.Training.ObjectiveValue+1e-3,
@@ -782,9 +899,13 @@ func TestLimits(t *testing.T) {
 		o    krigo.Options
 		want string
 	}{
-		{21100, asked("kl-pac inducing_by=none"), "raise --memory"},
-		{21100, asked("evidence solver=cholesky"), "--solver cg"},
-		{52000, asked("evidence"), "may take days"},
+		{21100, krigo.Options{
+			Method: krigo.Method{Name: "kl-pac", InducingBy: "none"},
+		}, "raise --memory"},
+		{21100, krigo.Options{
+			Method: krigo.Method{Name: "evidence", Solver: "cholesky"},
+		}, "--solver cg"},
+		{52000, krigo.Options{Method: krigo.Method{Name: "evidence"}}, "may take days"},
 	} {
 		c.o.Data.Target = "y"
 		err := attempt(big(c.rows), c.o)
@@ -792,7 +913,10 @@ func TestLimits(t *testing.T) {
 		must.Fail(t, err, "big.csv")
 	}
 	memory.SetLimit(16 << 30)
-	o := asked("evidence solver=cholesky target=y")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Method: krigo.Method{Name: "evidence", Solver: "cholesky"},
+	}
 	plan := must.Get(krigo.Decide(t.Context(), big(25000), o))(t)
 	must.Hold(t, plan.Solver == "cholesky" && plan.Findings.Of(finding.LongFactors) != nil,
 		"%+v", plan)
@@ -840,7 +964,11 @@ func TestFitRefusesData(t *testing.T) {
 
 // TestEpochs: a fit that stopped at its limit of evaluations goes on with a larger limit.
 func TestEpochs(t *testing.T) {
-	base := asked("target=MEDV inducing=8 ard=off")
+	base := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Inducing: 8},
+	}
 	whole := fit(t, homes(), base)
 	short := base
 	short.Method.Epochs = 5
@@ -866,65 +994,113 @@ func TestUsageErrors(t *testing.T) {
 		o    krigo.Options
 		want string
 	}{
-		{asked(`target=""`), "target"},
-		{asked("elbo"), `"elbo" is called "vfe" or "svgp" here`},
-		{asked("optimizer=sga"), `optimizer "sga"`},
-		{asked("kl-pac optimizer=sgd"), "optimizer sgd is a setting of evidence"},
-		{asked("renyi anneal=none"), "set the fixed α"},
-		{asked("renyi anneal=slow"), `anneal "slow"`},
-		{asked("renyi anneal=cosine alpha=0"), "with a fixed α"},
-		{asked("renyi alpha_by=cv alpha=0"), "a number or cv"},
+		{krigo.Options{}, "target"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "elbo"},
+		}, `"elbo" is called "vfe" or "svgp" here`},
+		{krigo.Options{Method: krigo.Method{Optimizer: "sga"}}, `optimizer "sga"`},
+		{krigo.Options{
+			Method: krigo.Method{Name: "kl-pac", Optimizer: "sgd"},
+		}, "optimizer sgd is a setting of evidence"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Anneal: "none"}}, "set the fixed α"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Anneal: "slow"}}, `anneal "slow"`},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", Alpha: new(0.0), Anneal: "cosine"},
+		}, "with a fixed α"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", Alpha: new(0.0), AlphaBy: "cv"},
+		}, "a number or cv"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", Alpha: &below}}, "want 0 ≤ α ≤ 1"},
-		{asked("renyi inducing_by=none"), "full GP"},
-		{asked("renyi optimizer=mma batch=10"), "mma takes all rows in every step"},
-		{asked("renyi posterior=fitc"), "posterior fitc is a setting of kl-pac"},
-		{asked("vfe anneal=linear"), "anneal linear is a setting of renyi, not of vfe"},
-		{asked("renyi alphas=[0,1]"), "only alpha cv chooses from them"},
-		{asked("renyi alpha_by=cv alphas=[0,1.5]"), "want numbers from 0 to 1"},
-		{asked("renyi alpha_by=cv alphas=[0.5,0.5]"), "each once"},
-		{asked("renyi optimizer=mma solver=cg"), "optimizer mma with solver cg"},
-		{asked("svgp batches=nearest"), "batches nearest"},
-		{asked("inducing=5 inducing_by=theory"), "the rule theory, not both"},
-		{asked("vfe inducing_by=theory expression=linear"), "not of linear"},
-		{asked("vfe inducing_by=theory expression=matern32"), "for one input"},
-		{asked("svgp batches=farthest"), `batches "farthest"`},
-		{asked("kl-pac optimizer=adam"), "posterior free, not of kl-pac"},
-		{asked("vfe batch=100"), "batch is a setting of evidence"},
-		{asked("svgp optimizer=lbfgs batch=3"), "are for adam and sgd"},
-		{asked("svgp batch=-1"), "batch -1"},
-		{asked("svgp epochs=-1"), "epochs -1"},
-		{asked("svgp epochs=9223372036854775807"), "epochs 9223372036854775807: want 1 to 1000000"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", InducingBy: "none"}}, "full GP"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", Optimizer: "mma", Batch: 10},
+		}, "mma takes all rows in every step"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", Posterior: "fitc"},
+		}, "posterior fitc is a setting of kl-pac"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "vfe", Anneal: "linear"},
+		}, "anneal linear is a setting of renyi, not of vfe"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", Alphas: []float64{0, 1}},
+		}, "only alpha cv chooses from them"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", AlphaBy: "cv", Alphas: []float64{0, 1.5}},
+		}, "want numbers from 0 to 1"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", AlphaBy: "cv", Alphas: []float64{0.5, 0.5}},
+		}, "each once"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", Solver: "cg", Optimizer: "mma"},
+		}, "optimizer mma with solver cg"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Batches: "nearest"}}, "batches nearest"},
+		{krigo.Options{
+			Method: krigo.Method{Inducing: 5, InducingBy: "theory"},
+		}, "the rule theory, not both"},
+		{krigo.Options{
+			Kernel: krigo.Kernel{Expression: "linear"},
+			Method: krigo.Method{Name: "vfe", InducingBy: "theory"},
+		}, "not of linear"},
+		{krigo.Options{
+			Kernel: krigo.Kernel{Expression: "matern32"},
+			Method: krigo.Method{Name: "vfe", InducingBy: "theory"},
+		}, "for one input"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "svgp", Batches: "farthest"},
+		}, `batches "farthest"`},
+		{krigo.Options{
+			Method: krigo.Method{Name: "kl-pac", Optimizer: "adam"},
+		}, "posterior free, not of kl-pac"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "vfe", Batch: 100},
+		}, "batch is a setting of evidence"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "svgp", Optimizer: "lbfgs", Batch: 3},
+		}, "are for adam and sgd"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Batch: -1}}, "batch -1"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Epochs: -1}}, "epochs -1"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "svgp", Epochs: 9223372036854775807},
+		}, "epochs 9223372036854775807: want 1 to 1000000"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", LearningRate: math.NaN()}}, "learning-rate NaN"},
-		{asked("svgp inducing_by=none"), "full GP"},
-		{asked("svgp posterior=free"), "posterior free is a setting of kl-pac and sqrt-pac, not of svgp"},
-		{asked("svgp posterior=fitc"), "posterior fitc is a setting of kl-pac"},
-		{asked("pep posterior=free"), "of kl-pac and sqrt-pac, not of pep"},
-		{asked("posterior=exact"), `posterior "exact"`},
-		{asked("posterior=free inducing_by=none"), "needs inducing inputs"},
-		{asked("ard=yes"), `ard "yes"`},
-		{asked("expression=sse"), `unknown kernel "sse"`},
-		{asked("expression=se+"), "missing at the end"},
-		{asked("mean=median"), `mean "median": want one of zero`},
-		{asked("loss=hinge"), `unknown loss "hinge"`},
-		{asked("epsilon=-1"), "ε must be positive"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", InducingBy: "none"}}, "full GP"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "svgp", Posterior: "free"},
+		}, "posterior free is a setting of kl-pac and sqrt-pac, not of svgp"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "svgp", Posterior: "fitc"},
+		}, "posterior fitc is a setting of kl-pac"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "pep", Posterior: "free"},
+		}, "of kl-pac and sqrt-pac, not of pep"},
+		{krigo.Options{Method: krigo.Method{Posterior: "exact"}}, `posterior "exact"`},
+		{krigo.Options{
+			Method: krigo.Method{InducingBy: "none", Posterior: "free"},
+		}, "needs inducing inputs"},
+		{krigo.Options{Kernel: krigo.Kernel{ARD: "yes"}}, `ard "yes"`},
+		{krigo.Options{Kernel: krigo.Kernel{Expression: "sse"}}, `unknown kernel "sse"`},
+		{krigo.Options{Kernel: krigo.Kernel{Expression: "se+"}}, "missing at the end"},
+		{krigo.Options{Kernel: krigo.Kernel{Mean: "median"}}, `mean "median": want one of zero`},
+		{krigo.Options{Promise: krigo.Promise{Loss: "hinge"}}, `unknown loss "hinge"`},
+		{krigo.Options{Promise: krigo.Promise{Epsilon: -1}}, "ε must be positive"},
 		{krigo.Options{Promise: krigo.Promise{Epsilon: math.Inf(1)}}, "ε must be positive and finite"},
 		{krigo.Options{Promise: krigo.Promise{Epsilon: math.NaN()}}, "ε must be positive and finite"},
-		{asked("epsilon_above=1"), "two widths"},
-		{asked("loss=asymmetric epsilon=1"), "tolerance above"},
-		{asked("units=cm"), `epsilon-units "cm"`},
-		{asked("delta=1"), "delta 1"},
-		{asked("delta=-0.1"), "delta -0.1"},
+		{krigo.Options{Promise: krigo.Promise{EpsilonAbove: 1}}, "two widths"},
+		{krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 1}}, "tolerance above"},
+		{krigo.Options{Promise: krigo.Promise{Units: "cm"}}, `epsilon-units "cm"`},
+		{krigo.Options{Promise: krigo.Promise{Delta: 1}}, "delta 1"},
+		{krigo.Options{Promise: krigo.Promise{Delta: -0.1}}, "delta -0.1"},
 		{krigo.Options{Promise: krigo.Promise{Delta: math.NaN()}}, "delta NaN"},
 		{krigo.Options{Prior: krigo.Prior{Grid: pacbayes.Grid{L: -6, Digits: 2}}}, "grid"},
-		{asked("scaling=robust"), `scaling "robust"`},
-		{asked("scaling=declared"), "needs its constants"},
+		{krigo.Options{Data: krigo.Data{Scaling: "robust"}}, `scaling "robust"`},
+		{krigo.Options{Data: krigo.Data{Scaling: "declared"}}, "needs its constants"},
 		{krigo.Options{Data: krigo.Data{Declared: &id}}, "constants need declared scaling"},
-		{asked("test_fraction=1"), "test-fraction 1"},
-		{asked("test_fraction=-0.1"), "test-fraction -0.1"},
+		{krigo.Options{Data: krigo.Data{TestFraction: 1}}, "test-fraction 1"},
+		{krigo.Options{Data: krigo.Data{TestFraction: -0.1}}, "test-fraction -0.1"},
 		{krigo.Options{Data: krigo.Data{TestFraction: math.NaN()}}, "test-fraction NaN"},
 		{krigo.Options{Data: krigo.Data{TestFraction: 0.1, Test: homes()}}, "exclude each other"},
-		{asked("restarts=-1"), "restarts -1"},
-		{asked("restarts=1001"), "restarts 1001"},
+		{krigo.Options{Run: krigo.Run{Restarts: -1}}, "restarts -1"},
+		{krigo.Options{Run: krigo.Run{Restarts: 1001}}, "restarts 1001"},
 	} {
 		if c.want != "target" {
 			c.o.Data.Target = "MEDV"
@@ -934,7 +1110,10 @@ func TestUsageErrors(t *testing.T) {
 		must.Hold(t, errors.As(err, &usage) && strings.Contains(err.Error(), c.want),
 			"%+v: %v", c.o, err)
 	}
-	_, err := krigo.Fit(context.Background(), homes(), asked("delta=2 loss=y expression=x"))
+	_, err := krigo.Fit(context.Background(), homes(), krigo.Options{
+		Kernel:  krigo.Kernel{Expression: "x"},
+		Promise: krigo.Promise{Loss: "y", Delta: 2},
+	})
 	for _, want := range []string{"target", "delta 2", `unknown kernel "x"`, `unknown loss "y"`} {
 		must.Fail(t, err, want, "all at once")
 	}

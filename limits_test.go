@@ -41,12 +41,23 @@ func limitsTables(t *testing.T, seed uint64) (cells, sides *dataset.Table) {
 // the same way.
 func TestCertifiedLimits(t *testing.T) {
 	cells, sides := limitsTables(t, 5)
-	for _, more := range []string{"epsilon=0.3", "epsilon=0.3 target_transform=log",
-		"loss=scaled epsilon=1 curve=true"} {
+	for more, c := range map[string]struct {
+		transform string
+		promise   krigo.Promise
+	}{
+		"band":   {"", krigo.Promise{Epsilon: 0.3}},
+		"log":    {"log", krigo.Promise{Epsilon: 0.3}},
+		"scaled": {"", krigo.Promise{Loss: "scaled", Epsilon: 1, Curve: true}},
+	} {
 		fit := func(table *dataset.Table, column string) *krigo.Model {
-			o := asked("evidence kind=informed prior.share=0.5 expression=se " + more)
-			o.Data.Target, o.Data.Censored, o.Run.Restarts = "y", column, 1
-			return must.Get(krigo.Fit(t.Context(), table, o))(t)
+			return must.Get(krigo.Fit(t.Context(), table, krigo.Options{
+				Data:    krigo.Data{Target: "y", Censored: column, Transform: c.transform},
+				Kernel:  krigo.Kernel{Expression: "se"},
+				Method:  krigo.Method{Name: "evidence"},
+				Prior:   krigo.Prior{Kind: "informed", Share: 0.5},
+				Promise: c.promise,
+				Run:     krigo.Run{Restarts: 1},
+			}))(t)
 		}
 		m, other := fit(cells, "y"), fit(sides, "side")
 		must.Be(t, m.Certificate.Difference(other.Certificate), "")
@@ -94,7 +105,11 @@ func TestCertifiedLimits(t *testing.T) {
 		must.Hold(t, counted.GibbsRisk >= 0 && counted.GibbsRisk <= 1,
 			"the risk of a draw is %v", counted.GibbsRisk)
 	}
-	o := asked("evidence kind=informed expression=se")
+	o := krigo.Options{
+		Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+	}
 	o.Data.Target = "y"
 	must.Refuse(krigo.Fit(t.Context(), cells, o))(t, "--censored y")
 }

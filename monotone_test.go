@@ -19,17 +19,26 @@ import (
 // and input, and in the sibling. The certificate counts these predictions' misses, and certify refuses other ends.
 func TestMonotone(t *testing.T) {
 	table := pick(data.Boston(), every(0, 3, 506), "RM", "LSTAT", "DIS", "MEDV")
-	for _, of := range []struct{ options, ways string }{
-		{"evidence", "LSTAT:down"},
-		{"evidence", "RM:up,LSTAT:down"},
-		{"evidence", "DIS:up"}, // the mean isn't monotone
-		{"nearest", "DIS:up"},
-		{"vfe inducing=10", "RM:up,DIS:down"},
+	for _, of := range []struct {
+		method krigo.Method
+		ways   string
+	}{
+		{krigo.Method{Name: "evidence"}, "LSTAT:down"},
+		{krigo.Method{Name: "evidence"}, "RM:up,LSTAT:down"},
+		{krigo.Method{Name: "evidence"}, "DIS:up"}, // the mean isn't monotone
+		{krigo.Method{Name: "nearest"}, "DIS:up"},
+		{krigo.Method{Name: "vfe", Inducing: 10}, "RM:up,DIS:down"},
 	} {
-		o := asked(of.options + " kind=informed ard=off restarts=1 epsilon=0.5")
-		o.Kernel.Monotone, o.Data.Transform = strings.Split(of.ways, ","), "log"
-		if of.options == "evidence" && of.ways == "DIS:up" {
-			o.Data.Transform, o.Run.Deliver = "none", "all"
+		o := cheap(krigo.Options{
+			Data:    krigo.Data{Transform: "log"},
+			Kernel:  krigo.Kernel{Monotone: strings.Split(of.ways, ",")},
+			Method:  of.method,
+			Prior:   krigo.Prior{Kind: "informed"},
+			Promise: krigo.Promise{Epsilon: 0.5},
+		})
+		if of.method.Name == "evidence" && of.ways == "DIS:up" {
+			o.Data.Transform = "none"
+			o.Run.Deliver = "all"
 		}
 		m := fit(t, table, o)
 		m = must.Get(krigo.Read(strings.NewReader(file(t, m))))(t)
@@ -99,15 +108,19 @@ func ordered(t *testing.T, m *krigo.Model, ways []string) {
 // TestMonotoneRefused: what can't be monotone has an error that says why.
 func TestMonotoneRefused(t *testing.T) {
 	table := pick(data.Boston(), every(0, 5, 506), "RM", "LSTAT", "DIS", "CHAS", "MEDV")
-	for want, of := range map[string]struct{ options, ways string }{
-		"want COLUMN:up":          {"kind=informed", "RM"},
-		"did you mean \"LSTAT\"?": {"kind=informed", "LSTA:up"},
-		"two different":           {"kind=informed", "RM:up,LSTAT:down,DIS:up"},
-		"certified by its own":    {"kind=grid", "RM:up"},
-		"column of categories":    {"kind=informed", "CHAS:up"},
+	for want, of := range map[string]struct{ prior, ways string }{
+		"want COLUMN:up":          {"informed", "RM"},
+		"did you mean \"LSTAT\"?": {"informed", "LSTA:up"},
+		"two different":           {"informed", "RM:up,LSTAT:down,DIS:up"},
+		"certified by its own":    {"grid", "RM:up"},
+		"column of categories":    {"informed", "CHAS:up"},
 	} {
-		o := asked("evidence ard=off restarts=1 " + of.options)
-		o.Kernel.Monotone, o.Data.Target = strings.Split(of.ways, ","), "MEDV"
+		o := cheap(krigo.Options{
+			Data:   krigo.Data{Target: "MEDV"},
+			Kernel: krigo.Kernel{Monotone: strings.Split(of.ways, ",")},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: of.prior},
+		})
 		if strings.HasPrefix(of.ways, "CHAS") {
 			o.Data.Categorical = []string{"CHAS"}
 		}

@@ -27,12 +27,13 @@ func measured(n int) *dataset.Table {
 	return t
 }
 
-// noisyBy returns options of a fit with the column se. Without it, the columns x and se stay out of the inputs.
-func noisyBy(column, options string) krigo.Options {
-	o := asked(options + " kind=informed ard=off restarts=1")
-	o.Data.Target, o.Data.Inputs, o.Data.NoiseColumn = "y", []string{"x"}, column
-	o.Data.Transform = ""
-	return o
+// noisyBy returns options of a fit of y to x, whose standard errors are in a column, or unknown.
+func noisyBy(column string, m krigo.Method) krigo.Options {
+	return cheap(krigo.Options{
+		Data:   krigo.Data{Target: "y", Inputs: []string{"x"}, NoiseColumn: column},
+		Method: m,
+		Prior:  krigo.Prior{Kind: "informed"},
+	})
 }
 
 // TestNoiseColumn: rows of known noise are weighted by it, for every method that takes it. Predictions have the rows'
@@ -43,9 +44,21 @@ func TestNoiseColumn(t *testing.T) {
 	rmse := map[string]float64{}
 	nlpd := map[string]float64{}
 	for _, column := range []string{"", "se"} {
-		for _, options := range []string{"evidence", "nearest", "fitc inducing=12", "vfe inducing=12",
-			"evidence loss=scaled epsilon=2"} {
-			o := noisyBy(column, options)
+		for options, c := range map[string]struct {
+			method  krigo.Method
+			promise krigo.Promise
+		}{
+			"evidence": {krigo.Method{Name: "evidence"}, krigo.Promise{}},
+			"nearest":  {krigo.Method{Name: "nearest"}, krigo.Promise{}},
+			"fitc":     {krigo.Method{Name: "fitc", Inducing: 12}, krigo.Promise{}},
+			"vfe":      {krigo.Method{Name: "vfe", Inducing: 12}, krigo.Promise{}},
+			"scaled": {
+				krigo.Method{Name: "evidence"},
+				krigo.Promise{Loss: "scaled", Epsilon: 2},
+			},
+		} {
+			o := noisyBy(column, c.method)
+			o.Promise = c.promise
 			o.Data.Test = further
 			m := fit(t, table, o)
 			m = must.Get(krigo.Read(strings.NewReader(file(t, m))))(t)
@@ -100,7 +113,7 @@ func TestEqualErrors(t *testing.T) {
 	for i := range table.Rows {
 		table.Values[4*i+1], table.Values[4*i+3] = c, table.Values[4*i+2]+0.1*table.Values[4*i+3]
 	}
-	o := noisyBy("", "evidence")
+	o := noisyBy("", krigo.Method{Name: "evidence"})
 	o.Data.Transform = "none"
 	o.Data.Split = "last" // so that the same rows train both
 	without := fit(t, table, o)
@@ -109,27 +122,32 @@ func TestEqualErrors(t *testing.T) {
 	must.Near(t, with.Training.ObjectiveValue/without.Training.ObjectiveValue, 1, 1e-9, "evidence")
 	scaled := c / with.Scaling.TargetScale
 	must.Near(t, with.ObservationNoise+scaled*scaled, without.ObservationNoise, 1e-6, "noise")
-	for what, want := range map[string]string{"kl-pac": "one noise variance", "svgp": "one noise variance",
-		"renyi": "one noise variance", "evidence kind=grid": "it takes prior informed",
-		"evidence noise=gp":             "take noise constant",
-		"evidence target_transform=log": "standard errors of noise-column",
-		"evidence offset=se":            "is the target or has another part",
-		`evidence beside=["y","truth"]`: "several targets: the noise-column",
-		`evidence categorical=["se"]`:   "holds categories",
-		"evidence learn=true":           "nothing learnt after it"} {
-		o := noisyBy("se", "evidence")
-		own := asked(what)
-		o.Method.Name, o.Data.Transform, o.Data.Offset, o.Data.Beside = own.Method.Name, own.Data.Transform,
-			own.Data.Offset, own.Data.Beside
-		o.Data.Categorical, o.Kernel.Noise, o.Prior.Learn = own.Data.Categorical, own.Kernel.Noise, own.Prior.Learn
-		if own.Prior.Kind != "" {
-			o.Prior.Kind = own.Prior.Kind
-		}
-		must.Refuse(krigo.Fit(t.Context(), table, o))(t, want)
+	evidence := krigo.Method{Name: "evidence"}
+	for _, c := range []struct {
+		change func(o *krigo.Options)
+		want   string
+	}{
+		{func(o *krigo.Options) { o.Method.Name = "kl-pac" }, "one noise variance"},
+		{func(o *krigo.Options) { o.Method.Name = "svgp" }, "one noise variance"},
+		{func(o *krigo.Options) { o.Method.Name = "renyi" }, "one noise variance"},
+		{func(o *krigo.Options) { o.Prior.Kind = "grid" }, "it takes prior informed"},
+		{func(o *krigo.Options) { o.Kernel.Noise = "gp" }, "take noise constant"},
+		{func(o *krigo.Options) { o.Data.Transform = "log" }, "standard errors of noise-column"},
+		{func(o *krigo.Options) { o.Data.Offset = "se" }, "is the target or has another part"},
+		{
+			func(o *krigo.Options) { o.Data.Beside = []string{"y", "truth"} },
+			"several targets: the noise-column",
+		},
+		{func(o *krigo.Options) { o.Data.Categorical = []string{"se"} }, "holds categories"},
+		{func(o *krigo.Options) { o.Prior.Learn = true }, "nothing learnt after it"},
+	} {
+		o := noisyBy("se", evidence)
+		c.change(&o)
+		must.Refuse(krigo.Fit(t.Context(), table, o))(t, c.want)
 	}
 	for v, want := range map[float64]string{-0.1: `row 8, column 2 ("se"): -0.1 is below 0`, math.NaN(): "the value is missing",
 		1e9: "standard deviations of the target"} {
 		table.Values[4*7+1] = v
-		must.Refuse(krigo.Fit(t.Context(), table, noisyBy("se", "evidence")))(t, want)
+		must.Refuse(krigo.Fit(t.Context(), table, noisyBy("se", evidence)))(t, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -16,9 +17,23 @@ import (
 func TestObserve(t *testing.T) {
 	names := []string{"RM", "LSTAT", "DIS", "MEDV"}
 	made, fresh := pick(data.Boston(), every(0, 2, 506), names...), pick(data.Boston(), every(1, 2, 506), names...)
-	for options, within := range map[string]string{"epsilon=0.8": "(0.8 sd)", "share=0.9": "±", "loss=asymmetric epsilon=0.5 " +
-		"epsilon_above=1": "the declared band", "loss=clipped-square epsilon=2": "The mean loss is "} {
-		m := fit(t, made, asked("evidence kind=informed ard=off restarts=1 "+options))
+	for options, c := range map[string]struct {
+		promise krigo.Promise
+		within  string
+	}{
+		"band":  {krigo.Promise{Epsilon: 0.8}, "(0.8 sd)"},
+		"share": {krigo.Promise{Share: 0.9}, "±"},
+		"asymmetric": {
+			krigo.Promise{Loss: "asymmetric", Epsilon: 0.5, EpsilonAbove: 1},
+			"the declared band",
+		},
+		"mean loss": {krigo.Promise{Loss: "clipped-square", Epsilon: 2}, "The mean loss is "},
+	} {
+		m := fit(t, made, cheap(krigo.Options{
+			Method:  krigo.Method{Name: "evidence"},
+			Prior:   krigo.Prior{Kind: "informed"},
+			Promise: c.promise,
+		}))
 		must.Need(t, m.Certificate != nil, "%s: no certificate", options)
 		ps := predict(t, m, fresh)
 		o := must.Get(m.Observe(t.Context(), fresh, ps))(t)
@@ -31,10 +46,10 @@ func TestObserve(t *testing.T) {
 		}
 		must.Near(t, o.RMSE, math.Sqrt(squares/float64(len(ps))), 1e-9, options, "RMSE")
 		must.Near(t, o.MAE, sizes/float64(len(ps)), 1e-9, options, "MAE")
-		must.Hold(t, !o.Contradicts && strings.Contains(o.Promise, within) &&
+		must.Hold(t, !o.Contradicts && strings.Contains(o.Promise, c.within) &&
 			strings.Contains(o.Promise, "This is compatible with the promise"),
 			"%s: %+v", options, o.Promise)
-		if options == "epsilon=0.8" {
+		if options == "band" {
 			risk -= must.Get(m.CertifyFresh(t.Context(), fresh))(t).MeanRisk
 			must.Near(t, risk, 0, 1e-12, "misses")
 			again := must.Get(m.Observe(t.Context(), made, predict(t, m, made)))(t)
@@ -53,7 +68,10 @@ func TestObserve(t *testing.T) {
 			fresh.Values[4*i+3] -= 30
 		}
 	}
-	m := fit(t, made, asked("evidence kind=informed ard=off restarts=1"))
+	m := fit(t, made, cheap(krigo.Options{
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+	}))
 	mixed := pick(data.Boston(), every(0, 1, 506), names...)
 	mixed.Rows, mixed.Lines, mixed.Values = 3, mixed.Lines[:3], mixed.Values[:12] // rows 0 and 2 made the model
 	mixed.Values[8] += 0.01

@@ -26,9 +26,20 @@ func TestOffset(t *testing.T) {
 		row[sim] = 6*row[0] - 10 + 1000
 		row[3] += 1000
 	}
-	for _, options := range []string{"epsilon=0.5", "loss=relative epsilon=0.003", "kind=grid"} {
-		o := asked("evidence kind=informed ard=off restarts=1 " + options)
-		o.Data.Offset = "sim"
+	for options, c := range map[string]struct {
+		prior   string
+		promise krigo.Promise
+	}{
+		"band":     {"informed", krigo.Promise{Epsilon: 0.5}},
+		"relative": {"informed", krigo.Promise{Loss: "relative", Epsilon: 0.003}},
+		"grid":     {"grid", krigo.Promise{}},
+	} {
+		o := cheap(krigo.Options{
+			Data:    krigo.Data{Offset: "sim"},
+			Method:  krigo.Method{Name: "evidence"},
+			Prior:   krigo.Prior{Kind: c.prior},
+			Promise: c.promise,
+		})
 		m := fit(t, table, o)
 		m = must.Get(krigo.Read(strings.NewReader(file(t, m))))(t)
 		must.Need(t, slices.Equal(m.Inputs, []string{"RM", "LSTAT"}) && m.Offset == "sim",
@@ -74,7 +85,11 @@ func TestOffset(t *testing.T) {
 		without := pick(table, every(0, 1, 20), "RM", "LSTAT", "MEDV")
 		must.Refuse(m.Predict(t.Context(), without, krigo.PredictOptions{}))(t, `no column "sim" for the offset`)
 	}
-	o := asked("evidence kind=informed restarts=1")
+	o := krigo.Options{
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Restarts: 1},
+	}
 	o.Data.Offset, o.Data.Transform = "sim", "log"
 	o.Data.Target = "MEDV"
 	must.Refuse(krigo.Fit(t.Context(), table, o))(t, "the offset is in the target's own units")

@@ -17,10 +17,16 @@ import (
 // default also tries a straight line and steps after the best of the plan's kernels.
 func TestDecide(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
-		"default": asked("test_fraction=0.1"),
-		"sparse":  asked("vfe inducing=7 epochs=3 calibration=0.25"),
-		"auto":    asked("inducing=0 inducing_by=auto epochs=3 ard=off"),
-		"grid":    asked("kl-pac restarts=2"),
+		"default": {Data: krigo.Data{TestFraction: 0.1}},
+		"sparse": {
+			Method:  krigo.Method{Name: "vfe", Inducing: 7, Epochs: 3},
+			Promise: krigo.Promise{Calibration: 0.25},
+		},
+		"auto": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{InducingBy: "auto", Epochs: 3},
+		},
+		"grid": {Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 2}},
 	} {
 		o.Data.Target = "MEDV"
 		plan := must.Get(krigo.Decide(t.Context(), homes(), o))(t)
@@ -36,7 +42,10 @@ func TestDecide(t *testing.T) {
 			"%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted,
 			m.Training.Starts)
 	}
-	must.Refuse(krigo.Decide(t.Context(), homes(), asked("target=MEDV inducing=700")))(t, "inducing 700")
+	must.Refuse(krigo.Decide(t.Context(), homes(), krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Inducing: 700},
+	}))(t, "inducing 700")
 }
 
 // TestDecideRefuses: if options make Fit refuse, Decide refuses in the same words, before anything is trained.
@@ -46,11 +55,21 @@ func TestDecideRefuses(t *testing.T) {
 		"init: its kernel isn't matern32": {Kernel: krigo.Kernel{Expression: "matern32"}, Run: krigo.Run{Init: init}},
 		"init: its kernel isn't matern12": {Kernel: krigo.Kernel{Expression: "matern12"},
 			Run: krigo.Run{Init: init, FixParameters: true}},
-		"only 68 rows to train on":      asked("vfe inducing=200 kind=informed prior.share=0.8 learn=true"),
+		"only 68 rows to train on": {
+			Method: krigo.Method{Name: "vfe", Inducing: 200},
+			Prior:  krigo.Prior{Kind: "informed", Share: 0.8, Learn: true},
+		},
 		"init: json: unsupported value": {Run: krigo.Run{Init: &krigo.Params{NoiseVariance: math.NaN()}}},
-		"solved by cg":                  asked("evidence solver=cg kind=informed learn=true"),
-		"solved by nearest":             asked("renyi solver=nearest kind=informed mean_bound=twice"),
-		"other data or other options":   {Run: krigo.Run{Resume: &krigo.Checkpoint{Version: 2}}},
+		"solved by cg": {
+			Method: krigo.Method{Name: "evidence", Solver: "cg"},
+			Prior:  krigo.Prior{Kind: "informed", Learn: true},
+		},
+		"solved by nearest": {
+			Method:  krigo.Method{Name: "renyi", Solver: "nearest"},
+			Prior:   krigo.Prior{Kind: "informed"},
+			Promise: krigo.Promise{MeanBound: "twice"},
+		},
+		"other data or other options": {Run: krigo.Run{Resume: &krigo.Checkpoint{Version: 2}}},
 	} {
 		o.Data.Target = "MEDV"
 		o.Run.Progress = func(krigo.Event) { t.Errorf("%s: it trained", want) }
@@ -65,12 +84,12 @@ func TestDecideRefuses(t *testing.T) {
 // TestValidate: options that name no method are valid if Fit, which chooses the method, takes the options.
 func TestValidate(t *testing.T) {
 	for _, o := range []krigo.Options{
-		asked("split=last"),
-		asked("solver=cg"),
-		asked("optimizer=adam epochs=2"),
-		asked("temper=[1]"),
-		asked("mean_bound=both"),
-		asked("bound=pinsker"),
+		{Data: krigo.Data{Split: "last"}},
+		{Method: krigo.Method{Solver: "cg"}},
+		{Method: krigo.Method{Optimizer: "adam", Epochs: 2}},
+		{Prior: krigo.Prior{Temper: []float64{1}}},
+		{Promise: krigo.Promise{MeanBound: "both"}},
+		{Promise: krigo.Promise{Bound: "pinsker"}},
 	} {
 		o.Data.Target = "MEDV"
 		_, err := krigo.Decide(t.Context(), homes(), o)
@@ -78,7 +97,10 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%+v: %v, but of a table %v", o, valid, err)
 		}
 	}
-	o := asked("target=MEDV optimizer=lbfgs batch=5")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Optimizer: "lbfgs", Batch: 5},
+	}
 	must.Fail(t, o.Validate(), "adam and sgd")
 }
 
@@ -103,13 +125,17 @@ func TestDeclaredByHand(t *testing.T) {
 
 // TestEvaluateNothing: without parameters there is nothing to evaluate.
 func TestEvaluateNothing(t *testing.T) {
-	o := asked("target=MEDV")
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}}
 	must.Refuse(krigo.Evaluate(t.Context(), homes(), nil, o))(t, "params")
 }
 
 // TestDamagedCheckpoint: a checkpoint that lacks a run it names is an error.
 func TestDamagedCheckpoint(t *testing.T) {
-	o := asked("target=MEDV epochs=2 ard=off")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Epochs: 2},
+	}
 	var last krigo.Checkpoint
 	o.Run.Save = func(c *krigo.Checkpoint) error { last = *c; return nil }
 	trained(t, homes(), o)

@@ -23,7 +23,10 @@ import (
 // TestPredictRow: a row's prediction has the same bits alone and in a batch, with columns in any order, with other
 // columns beside, and after the model was saved and loaded.
 func TestPredictRow(t *testing.T) {
-	m := fit(t, homes(), asked("expression=se+linear mean=linear restarts=1"))
+	m := fit(t, homes(), krigo.Options{
+		Kernel: krigo.Kernel{Expression: "se+linear", Mean: "linear"},
+		Run:    krigo.Run{Restarts: 1},
+	})
 	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
 	names := []string{"RM", "LSTAT", "DIS"}
 	want := predict(t, m, pick(data.Boston(), rows, names...))
@@ -51,7 +54,7 @@ func TestPredictRow(t *testing.T) {
 }
 
 func TestPredictUnits(t *testing.T) {
-	m := fit(t, homes(), asked("ard=off restarts=1"))
+	m := fit(t, homes(), cheap(krigo.Options{}))
 	table := homes()
 	before := slices.Clone(table.Values)
 	ps := predict(t, m, table)
@@ -87,7 +90,11 @@ func TestPredictExtremeUnits(t *testing.T) {
 			table.Values[i] *= unit
 		}
 		// gives the same roles in any unit
-		m = fit(t, table, asked("evidence kind=informed ard=off restarts=1 split=last"))
+		m = fit(t, table, cheap(krigo.Options{
+			Data:   krigo.Data{Split: "last"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: "informed"},
+		}))
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err == nil {
@@ -126,7 +133,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 	for i := 3; i < len(table.Values); i += 4 {
 		table.Values[i] *= 0x1p1000
 	}
-	m = fit(t, table, asked("ard=off restarts=1 calibration=0.2"))
+	m = fit(t, table, cheap(krigo.Options{Promise: krigo.Promise{Calibration: 0.2}}))
 	m.ObservationNoise = 1e30
 	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	must.Fail(t, err, "overflows", ps)
@@ -135,7 +142,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 }
 
 func TestPredictRefuses(t *testing.T) {
-	m := fit(t, homes(), asked("expression=se+linear ard=off restarts=1"))
+	m := fit(t, homes(), cheap(krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear"}}))
 	at := func(v float64) *dataset.Table {
 		return &dataset.Table{Source: "new.csv", Names: []string{"RM", "LSTAT", "DIS"}, Rows: 2,
 			Values: []float64{6, 10, 4, v, 10, 4}, Lines: []int{2, 5}}
@@ -172,7 +179,10 @@ func TestPredictWithoutHeader(t *testing.T) {
 		fmt.Fprintf(&text, "%v,%v,%v\n", a, b, a-2*b+math.Sin(float64(i)))
 		fmt.Fprintf(&inputs, "%v,%v\n", a, b)
 	}
-	m := fit(t, read(text.String()), asked("target=y restarts=1"))
+	m := fit(t, read(text.String()), krigo.Options{
+		Data: krigo.Data{Target: "y"},
+		Run:  krigo.Run{Restarts: 1},
+	})
 	with := predict(t, m, read(text.String()))
 	bare := read(inputs.String())
 	for range 2 { // the first call doesn't change the table
@@ -192,7 +202,10 @@ func TestPredictAt(t *testing.T) {
 	for i := range 60 {
 		table.Append([]string{[]string{"gas", "oil"}[i%2], strconv.Itoa(20 + i%31), strconv.Itoa(i%31 + 10*(i%2))})
 	}
-	m := fit(t, table, asked(`evidence target=price categorical=["fuel"] ard=off restarts=1`))
+	m := fit(t, table, cheap(krigo.Options{
+		Data:   krigo.Data{Target: "price", Categorical: []string{"fuel"}},
+		Method: krigo.Method{Name: "evidence"},
+	}))
 	want := predict(t, m, table)
 	x := mat.NewDense(60, len(m.Inputs), nil)
 	for i := range 60 {

@@ -33,7 +33,7 @@ func predicted(t *testing.T, rows, misses int) *dataset.Table {
 // TestCertifyPredictions: for a table of somebody's predictions the bound is the exact binomial bound, in the
 // target's units. The result says what it depends on.
 func TestCertifyPredictions(t *testing.T) {
-	o := asked("target=y epsilon=2")
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}
 	p := must.Get(krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o))(t)
 	c := p.Certificate
 	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !c.Valid || math.Abs(c.Bound-want) > 1e-11 ||
@@ -70,7 +70,10 @@ func TestCertifyPredictions(t *testing.T) {
 		"its columns are":                  func(_ *krigo.Options, prediction *string) { *prediction = "mean" },
 		"no such column beside the target": func(_ *krigo.Options, prediction *string) { *prediction = "y" },
 	} {
-		o, prediction := asked("target=y epsilon=2"), "yhat"
+		o, prediction := krigo.Options{
+			Data:    krigo.Data{Target: "y"},
+			Promise: krigo.Promise{Epsilon: 2},
+		}, "yhat"
 		edit(&o, &prediction)
 		var usage *krigo.UsageError
 		if _, err := krigo.CertifyPredictions(t.Context(), predicted(t, 50, 0), prediction, o); !errors.As(err, &usage) ||
@@ -78,17 +81,16 @@ func TestCertifyPredictions(t *testing.T) {
 			t.Errorf("%s: %v", wanted, err)
 		}
 	}
-	if _, err := krigo.CertifyPredictions(t.Context(), predicted(t, 19, 0), "yhat",
-		asked("target=y epsilon=2")); !errors.Is(err, pacbayes.ErrTooFewRows) {
-		t.Errorf("19 rows: %v", err)
-	}
+	_, err := krigo.CertifyPredictions(t.Context(), predicted(t, 19, 0), "yhat",
+		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}})
+	must.Hold(t, errors.Is(err, pacbayes.ErrTooFewRows), "19 rows: %v", err)
 }
 
 // TestConstantTarget: from a constant target nothing is learnt, but predictions of it can still be judged.
 func TestConstantTarget(t *testing.T) {
 	text := "yhat,y\n" + strings.Repeat("5,5\n", 190) + strings.Repeat("8,5\n", 10)
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "constant.csv"}.Read())(t)
-	o := asked("target=y epsilon=2")
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}
 	p := must.Get(krigo.CertifyPredictions(t.Context(), table, "yhat", o))(t)
 	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !p.Certificate.Valid ||
 		math.Abs(p.Certificate.Bound-want) > 1e-11 {
@@ -119,7 +121,10 @@ func TestPredictionsBoundHolds(t *testing.T) {
 				misses++
 			}
 		}
-		o := asked("target=y epsilon=2 delta=0.05")
+		o := krigo.Options{
+			Data:    krigo.Data{Target: "y"},
+			Promise: krigo.Promise{Epsilon: 2, Delta: 0.05},
+		}
 		p := must.Get(krigo.CertifyPredictions(t.Context(), predicted(t, 60, misses), "yhat", o))(t)
 		if p.Certificate.Bound < risk {
 			fails++

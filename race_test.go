@@ -23,8 +23,14 @@ import (
 // they are nearly alike. The fit resumes from a checkpoint in the race and in each of the ends. A budget ends the race
 // early. Users who ask for steps or starts get no race.
 func TestRace(t *testing.T) {
-	const text = "nearest seed=5 target=MEDV expression=se,matern32,rq ard=on optimizer=adam neighbours=4 batch=64 kind=informed"
-	o := asked(text)
+	raceOf := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{Expression: "se,matern32,rq", ARD: "on"},
+		Method: krigo.Method{Name: "nearest", Neighbours: 4, Optimizer: "adam", Batch: 64},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Seed: 5},
+	}
+	o := raceOf
 	var events []krigo.Event
 	o.Run.Progress = func(e krigo.Event) {
 		if e.Stopped != "" {
@@ -55,7 +61,7 @@ func TestRace(t *testing.T) {
 		"%v, %d iterations", ends, want.Training.Iterations)
 	for _, stop := range []int{few + 10, 3*few + 1, 3*few + 40, 2*few + all + 5} {
 		halt, last, calls := errors.New("halt"), []byte(nil), 0
-		o := asked(text)
+		o := raceOf
 		o.Run.Save = func(c *krigo.Checkpoint) (err error) {
 			if calls++; calls < stop {
 				return nil
@@ -73,7 +79,7 @@ func TestRace(t *testing.T) {
 			"resumed from step %d: %+v, want %+v", stop, m.Training, want.Training)
 	}
 
-	o = asked(text)
+	o = raceOf
 	o.Run.Budget = time.Nanosecond
 	m := trained(t, half(), o)
 	must.Hold(t, len(m.Findings.Of(finding.BudgetSpent)) == 1 && m.Training.Iterations == all,
@@ -81,10 +87,14 @@ func TestRace(t *testing.T) {
 	_, differs, err := m.Refit(t.Context(), half(), nil)
 	must.Hold(t, differs == "" && err == nil, "fitted again: %s, %v", differs, err)
 
-	for _, more := range []string{" epochs=2", " restarts=2"} {
-		m := trained(t, half(), asked(text+more))
+	steps := raceOf
+	steps.Method.Epochs = 2
+	starts := raceOf
+	starts.Run.Restarts = 2
+	for name, o := range map[string]krigo.Options{"steps": steps, "starts": starts} {
+		m := trained(t, half(), o)
 		must.Hold(t, len(m.Findings.Of(finding.KernelByRace)) == 0 &&
-			len(m.Findings.Of(finding.KernelByValue)) == 1, "%s: %q", more, m.Findings)
+			len(m.Findings.Of(finding.KernelByValue)) == 1, "%s: %q", name, m.Findings)
 	}
 }
 
@@ -97,8 +107,17 @@ func TestFewerNeighbours(t *testing.T) {
 		x := float64(i) / 100
 		table.Values = append(table.Values, x, math.Sin(x)+.01*rng.NormFloat64())
 	}
-	m := trained(t, table, asked("nearest expression=matern12 optimizer=adam neighbours=2 epochs=1 batch=4096 "+
-		"kind=informed"))
+	m := trained(t, table, krigo.Options{
+		Kernel: krigo.Kernel{Expression: "matern12"},
+		Method: krigo.Method{
+			Name:       "nearest",
+			Neighbours: 2,
+			Optimizer:  "adam",
+			Batch:      4096,
+			Epochs:     1,
+		},
+		Prior: krigo.Prior{Kind: "informed"},
+	})
 	_, nearest := m.Posterior.Arrays()
 	must.Need(t, nearest < method.PredictiveRows, "%d nearest rows", nearest)
 	few := &dataset.Table{Names: table.Names, Rows: 100, Values: table.Values[:200]}

@@ -88,17 +88,32 @@ func TestRanksEvaluate(t *testing.T) {
 		return slices.Concat(append(e.Gradient.Inducing, v)...)
 	}
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":        asked("kl-pac"),
-		"sqrt-pac":      asked("sqrt-pac loss=clipped-square bound=split-kl"),
-		"kl-pac, α = ½": asked("kl-pac alpha=0 loss=relative share=0.9"),
-		"vfe":           asked("vfe"),
-		"dtc, all rows": asked("dtc scaling=all-rows"),
-		"fitc":          asked("fitc posterior=fitc"),
-		"pep":           asked("pep mean=constant"),
-		"svgp":          asked("svgp"),
+		"kl-pac": {Method: krigo.Method{Name: "kl-pac"}},
+		"sqrt-pac": {
+			Method:  krigo.Method{Name: "sqrt-pac"},
+			Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl"},
+		},
+		"kl-pac, α = ½": {
+			Method:  krigo.Method{Name: "kl-pac", Alpha: new(0.0)},
+			Promise: krigo.Promise{Loss: "relative", Share: 0.9},
+		},
+		"vfe": {Method: krigo.Method{Name: "vfe"}},
+		"dtc, all rows": {
+			Data:   krigo.Data{Scaling: "all-rows"},
+			Method: krigo.Method{Name: "dtc"},
+		},
+		"fitc": {Method: krigo.Method{Name: "fitc", Posterior: "fitc"}},
+		"pep": {
+			Kernel: krigo.Kernel{Mean: "constant"},
+			Method: krigo.Method{Name: "pep"},
+		},
+		"svgp": {Method: krigo.Method{Name: "svgp"}},
 		"no prior rows": {Method: krigo.Method{Name: "kl-pac"},
 			Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(2)}},
-		"renyi, 2 ranks": asked("renyi alpha=0 test_fraction=0.9"),
+		"renyi, 2 ranks": {
+			Data:   krigo.Data{TestFraction: 0.9},
+			Method: krigo.Method{Name: "renyi", Alpha: new(0.0)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target = "y"
@@ -148,19 +163,81 @@ func TestRanksFit(t *testing.T) {
 	const n = 900
 	whole := waves(t, "waves.npy", n)
 	for name, o := range map[string]krigo.Options{
-		"kl-pac": asked("kl-pac inducing=8 epochs=30 calibration=0.1"),
+		"kl-pac": {
+			Method:  krigo.Method{Name: "kl-pac", Inducing: 8, Epochs: 30},
+			Promise: krigo.Promise{Calibration: 0.1},
+		},
 		// an informed prior, trained by the evidence
-		"default":    asked("share=0.9 restarts=1 ard=off epochs=10"),
-		"informed":   asked("inducing=8 epochs=30 loss=clipped-square bound=betting mean_bound=both temper=[1,0.5]"),
-		"seen":       asked("vfe inducing=8 epochs=20 kind=informed target_transform=yeo-johnson"),
-		"split-kl":   asked("inducing=8 epochs=10 loss=clipped-square bound=split-kl calibration=0.1"),
-		"learnt":     asked("vfe inducing=8 epochs=20 kind=informed learn=true ard=off"),
-		"vfe":        asked("vfe inducing=8 epochs=30 ard=off"),
-		"svgp":       asked("svgp inducing=8 batch=100 epochs=4"),
-		"free":       asked("kl-pac inducing=5 posterior=free epochs=20 optimizer=lbfgs ard=off"),
-		"free, adam": asked("kl-pac inducing=5 posterior=free epochs=3 optimizer=adam batch=3 ard=off"),
-		"renyi":      asked("renyi inducing=8 batch=64 epochs=2 optimizer=adam"),
-		"uniform":    asked("renyi inducing=8 batch=64 batches=uniform epochs=2 optimizer=adam"),
+		"default": cheap(krigo.Options{
+			Method:  krigo.Method{Epochs: 10},
+			Promise: krigo.Promise{Share: 0.9},
+		}),
+		"informed": {
+			Method:  krigo.Method{Inducing: 8, Epochs: 30},
+			Prior:   krigo.Prior{Temper: []float64{1, 0.5}},
+			Promise: krigo.Promise{Loss: "clipped-square", Bound: "betting", MeanBound: "both"},
+		},
+		"seen": {
+			Data:   krigo.Data{Transform: "yeo-johnson"},
+			Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20},
+			Prior:  krigo.Prior{Kind: "informed"},
+		},
+		"split-kl": {
+			Method:  krigo.Method{Inducing: 8, Epochs: 10},
+			Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl", Calibration: 0.1},
+		},
+		"learnt": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20},
+			Prior:  krigo.Prior{Kind: "informed", Learn: true},
+		},
+		"vfe": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 30},
+		},
+		"svgp": {
+			Method: krigo.Method{Name: "svgp", Inducing: 8, Batch: 100, Epochs: 4},
+		},
+		"free": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{
+				Name:      "kl-pac",
+				Inducing:  5,
+				Posterior: "free",
+				Optimizer: "lbfgs",
+				Epochs:    20,
+			},
+		},
+		"free, adam": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{
+				Name:      "kl-pac",
+				Inducing:  5,
+				Posterior: "free",
+				Optimizer: "adam",
+				Batch:     3,
+				Epochs:    3,
+			},
+		},
+		"renyi": {
+			Method: krigo.Method{
+				Name:      "renyi",
+				Inducing:  8,
+				Optimizer: "adam",
+				Batch:     64,
+				Epochs:    2,
+			},
+		},
+		"uniform": {
+			Method: krigo.Method{
+				Name:      "renyi",
+				Inducing:  8,
+				Optimizer: "adam",
+				Batch:     64,
+				Batches:   "uniform",
+				Epochs:    2,
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target, o.Data.TestFraction = "y", 0.2
@@ -204,7 +281,11 @@ func TestRanksFit(t *testing.T) {
 // TestRanksCG: ranks share the products of the evidence by conjugate gradients.
 func TestRanksCG(t *testing.T) {
 	path := waves(t, "waves.npy", 700)
-	o := asked("evidence target=y test_fraction=0.1 solver=cg epochs=6 ard=on")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y", TestFraction: 0.1},
+		Kernel: krigo.Kernel{ARD: "on"},
+		Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 6},
+	}
 	params := &krigo.Params{Kernel: se(1, 0.7, 1.2), NoiseVariance: 0.2}
 	evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) {
 		return krigo.Evaluate(t.Context(), table, params, o)
@@ -265,9 +346,13 @@ func TestRanksRefuse(t *testing.T) {
 		"no file": {lost, krigo.Options{}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: no such file"},
 		"too few ranks": {waves(t, "waves-%d.npy", 90, 30, 30, 30), krigo.Options{}, 2,
 			"FOLDER/waves-2.npy: no rank reads it, since there are 2 ranks"},
-		"too many ranks":   {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
-		"wrong target":     {waves(t, "waves.npy", 90), asked("target=z"), 2, `no column "z"`},
-		"filled":           {waves(t, "waves.npy", 90), asked("missing=mean"), 2, "missing values isn't spread over ranks"},
+		"too many ranks": {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
+		"wrong target": {waves(t, "waves.npy", 90), krigo.Options{
+			Data: krigo.Data{Target: "z"},
+		}, 2, `no column "z"`},
+		"filled": {waves(t, "waves.npy", 90), krigo.Options{
+			Data: krigo.Data{Missing: "mean"},
+		}, 2, "missing values isn't spread over ranks"},
 		"factored":         {waves(t, "waves.npy", 90), krigo.Options{}, 2, "a bound of a full GP isn't trained over ranks"},
 		"nothing to learn": {waves(t, "waves.npy", 2), krigo.Options{}, 2, `every value of target "y" is`},
 	} {
@@ -402,9 +487,23 @@ func TestRanksCompare(t *testing.T) {
 func TestRanksNearest(t *testing.T) {
 	path := waves(t, "waves.npy", 600)
 	for name, o := range map[string]krigo.Options{
-		"loss":     asked("nearest term=loss neighbours=9 loss=relative epsilon=0.3"),
-		"vecchia":  asked("nearest form=vecchia hyperprior=weak optimizer=adam batch=30 mean=constant"),
-		"evidence": asked("evidence solver=nearest optimizer=adam batch=30"),
+		"loss": {
+			Method:  krigo.Method{Name: "nearest", Term: "loss", Neighbours: 9},
+			Promise: krigo.Promise{Loss: "relative", Epsilon: 0.3},
+		},
+		"vecchia": {
+			Kernel: krigo.Kernel{Mean: "constant"},
+			Method: krigo.Method{
+				Name:       "nearest",
+				Form:       "vecchia",
+				Hyperprior: "weak",
+				Optimizer:  "adam",
+				Batch:      30,
+			},
+		},
+		"evidence": {
+			Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 30},
+		},
 	} {
 		o.Data.Target, o.Prior.Kind, o.Prior.Share, o.Method.Epochs, o.Run.Restarts = "y", "informed", 0.2, 4, 3
 		var one *krigo.Model

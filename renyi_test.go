@@ -16,14 +16,26 @@ import (
 // TestRenyiAnneals: with every schedule and optimiser, α ends at 0. The posterior is then the exact posterior, its
 // certificate is the evidence's at the same parameters, and the value is near the evidence's optimum.
 func TestRenyiAnneals(t *testing.T) {
-	base := asked("evidence target=MEDV ard=off")
+	base := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "evidence"},
+	}
 	optimum := fit(t, homes(), base).Training.ObjectiveValue
 	for name, o := range map[string]krigo.Options{
-		"lbfgs":           {},
-		"mma, geometric":  asked("optimizer=mma anneal=geometric"),
-		"adam":            asked("optimizer=adam epochs=500 anneal=cosine"),
-		"adam on batches": asked("batch=40 epochs=300 fix_inducing=true"),
-		"sgd":             asked("optimizer=sgd epochs=2000 learning_rate=0.5"),
+		"lbfgs": {},
+		"mma, geometric": {
+			Method: krigo.Method{Anneal: "geometric", Optimizer: "mma"},
+		},
+		"adam": {
+			Method: krigo.Method{Anneal: "cosine", Optimizer: "adam", Epochs: 500},
+		},
+		"adam on batches": {
+			Method: krigo.Method{FixInducing: true, Batch: 40, Epochs: 300},
+		},
+		"sgd": {
+			Method: krigo.Method{Optimizer: "sgd", Epochs: 2000, LearningRate: 0.5},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target, o.Kernel.ARD, o.Method.Name, o.Method.Inducing = "MEDV", "off", "renyi", 7
@@ -48,7 +60,11 @@ func TestRenyiAnneals(t *testing.T) {
 // TestRenyiFixed shows that with a fixed α the posterior is the optimal q(U), and that α = 1 gives the same as vfe.
 func TestRenyiFixed(t *testing.T) {
 	one, half := 1.0, 0.5
-	base := asked("target=MEDV ard=off inducing=7 fix_inducing=true")
+	base := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Inducing: 7, FixInducing: true},
+	}
 	o := base
 	o.Method.Name = "vfe"
 	vfe := fit(t, homes(), o)
@@ -76,7 +92,11 @@ func TestRenyiFixed(t *testing.T) {
 // TestEvaluateRenyi: the bounds of the evidence are ordered. With a negative α the value bounds the evidence from
 // above, and there is no posterior to certify. Without α the value is the evidence's.
 func TestEvaluateRenyi(t *testing.T) {
-	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
+	p := paramsOf(fit(t, homes(), krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "vfe", Inducing: 5},
+	}))
 	at := func(objective string, alpha *float64) *krigo.Evaluation {
 		e := must.Get(krigo.Evaluate(t.Context(), homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
 			Method: krigo.Method{Name: objective, Alpha: alpha}}))(t)
@@ -120,7 +140,11 @@ func TestEvaluateRenyi(t *testing.T) {
 // TestEvaluateRenyiByCG: the estimate by conjugate gradients equals the α-ELBO within its error, and certifies
 // nothing.
 func TestEvaluateRenyiByCG(t *testing.T) {
-	p := paramsOf(fit(t, homes(), asked("vfe target=MEDV ard=off inducing=5")))
+	p := paramsOf(fit(t, homes(), krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "vfe", Inducing: 5},
+	}))
 	half, one := 0.5, 1.0
 	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Alpha: &half}}
 	exact := must.Get(krigo.Evaluate(t.Context(), homes(), p, o))(t)
@@ -147,7 +171,11 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 // TestRenyiByCG: trained by conjugate gradients, renyi ends near the evidence's optimum, with the value's standard
 // error and no certificate. Above 10,000 rows, a fit on all rows in every step uses conjugate gradients.
 func TestRenyiByCG(t *testing.T) {
-	base := asked("evidence target=MEDV ard=off")
+	base := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "evidence"},
+	}
 	optimum := fit(t, homes(), base).Training.ObjectiveValue
 	o := base
 	o.Method = krigo.Method{Name: "renyi", Inducing: 7, Solver: "cg"}
@@ -198,7 +226,12 @@ func TestRenyiByCG(t *testing.T) {
 // TestBoundEvidence: a model's bounds belong to its parameters and the rows that trained it. BoundEvidence returns nil
 // for other rows, and for models without inducing inputs.
 func TestBoundEvidence(t *testing.T) {
-	o := asked("vfe target=MEDV ard=off inducing=5 seed=3")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "vfe", Inducing: 5},
+		Run:    krigo.Run{Seed: 3},
+	}
 	m := fit(t, homes(), o)
 	bounds := func(m *krigo.Model, table *dataset.Table) *krigo.EvidenceBounds {
 		d := must.Get(table.Select(m.Inputs, m.Target))(t)
@@ -215,7 +248,12 @@ func TestBoundEvidence(t *testing.T) {
 	if b := bounds(m, other); b != nil {
 		t.Errorf("altered rows: %+v", b)
 	}
-	if b := bounds(fit(t, homes(), asked("evidence target=MEDV ard=off")), homes()); b != nil {
+	full := fit(t, homes(), krigo.Options{
+		Data:   krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "evidence"},
+	})
+	if b := bounds(full, homes()); b != nil {
 		t.Errorf("a full GP: %+v", b)
 	}
 	// If an informed prior is the posterior, the prior rows trained it.
@@ -229,7 +267,15 @@ func TestBoundEvidence(t *testing.T) {
 // TestTheoryInducing: a smooth kernel on one input needs few inducing inputs. Their bound is as near to the evidence
 // as the finding says.
 func TestTheoryInducing(t *testing.T) {
-	o := asked("vfe target=y inducing_by=theory inducing_init=kdpp fix_inducing=true")
+	o := krigo.Options{
+		Data: krigo.Data{Target: "y"},
+		Method: krigo.Method{
+			Name:         "vfe",
+			InducingBy:   "theory",
+			InducingInit: "kdpp",
+			FixInducing:  true,
+		},
+	}
 	m := fit(t, data.Snelson(), o)
 	if n := m.Posterior.Support.Rows; n < 5 || n > 40 || m.Findings.Of(finding.InducingByTheory) == nil {
 		t.Errorf("%d inducing inputs, %q", n, m.Findings)
@@ -251,7 +297,11 @@ func TestTheoryInducing(t *testing.T) {
 // TestRenyiSolvers: conjugate gradients or the nearest rows may solve the exact GP that renyi ends with. Here the
 // predictions are the same, and there is no certificate.
 func TestRenyiSolvers(t *testing.T) {
-	o := asked("renyi target=MEDV test_fraction=0.2 ard=off inducing=5 optimizer=adam epochs=30")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV", TestFraction: 0.2},
+		Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "renyi", Inducing: 5, Optimizer: "adam", Epochs: 30},
+	}
 	want := fit(t, homes(), o)
 	for _, o.Method.Solver = range []string{"cg", "nearest"} {
 		m := fit(t, homes(), o)
@@ -262,8 +312,9 @@ func TestRenyiSolvers(t *testing.T) {
 			t.Errorf("%s: mean squared error %v, by Cholesky %v", o.Method.Solver, m.Test.MSE, want.Test.MSE)
 		}
 	}
-	if m := fit(t, data.Snelson(),
-		asked("evidence target=y optimizer=sgd epochs=3 solver=nearest")); m.Posterior.Kind() != "nearest" {
-		t.Errorf("evidence on batches: posterior by %s", m.Posterior.Kind())
-	}
+	m := fit(t, data.Snelson(), krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "sgd", Epochs: 3},
+	})
+	must.Be(t, m.Posterior.Kind(), "nearest", "evidence on batches")
 }

@@ -150,16 +150,56 @@ func TestRowsInAnyOrder(t *testing.T) {
 		}))
 	}
 	for name, o := range map[string]krigo.Options{
-		"default":            asked("restarts=1 test_fraction=0.1 calibration=0.1 share=0.8"),
-		"dtc":                asked("dtc inducing=9 epochs=20"),
-		"evidence, all rows": asked("evidence restarts=1 ard=off scaling=all-rows"),
-		"vfe, k-means":       asked("vfe inducing=12 epochs=30"),
-		"fitc, greedy":       asked("fitc inducing=10 inducing_init=greedy epochs=20 ard=off"),
-		"pep, k-DPP":         asked("pep inducing=10 inducing_init=kdpp epochs=20 ard=off"),
-		"kl-pac, free":       asked("kl-pac inducing=8 inducing_init=random posterior=free epochs=10 ard=off"),
-		"svgp":               asked("svgp inducing=8 batch=40 epochs=4"),
-		"renyi":              asked("renyi inducing=8 batch=64 epochs=2 optimizer=adam"),
-		"learnt":             asked("vfe inducing=8 epochs=15 kind=informed learn=true ard=off"),
+		"default": {
+			Data:    krigo.Data{TestFraction: 0.1},
+			Promise: krigo.Promise{Share: 0.8, Calibration: 0.1},
+			Run:     krigo.Run{Restarts: 1},
+		},
+		"dtc": {
+			Method: krigo.Method{Name: "dtc", Inducing: 9, Epochs: 20},
+		},
+		"evidence, all rows": cheap(krigo.Options{
+			Data:   krigo.Data{Scaling: "all-rows"},
+			Method: krigo.Method{Name: "evidence"},
+		}),
+		"vfe, k-means": {
+			Method: krigo.Method{Name: "vfe", Inducing: 12, Epochs: 30},
+		},
+		"fitc, greedy": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "fitc", Inducing: 10, InducingInit: "greedy", Epochs: 20},
+		},
+		"pep, k-DPP": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "pep", Inducing: 10, InducingInit: "kdpp", Epochs: 20},
+		},
+		"kl-pac, free": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{
+				Name:         "kl-pac",
+				Inducing:     8,
+				InducingInit: "random",
+				Posterior:    "free",
+				Epochs:       10,
+			},
+		},
+		"svgp": {
+			Method: krigo.Method{Name: "svgp", Inducing: 8, Batch: 40, Epochs: 4},
+		},
+		"renyi": {
+			Method: krigo.Method{
+				Name:      "renyi",
+				Inducing:  8,
+				Optimizer: "adam",
+				Batch:     64,
+				Epochs:    2,
+			},
+		},
+		"learnt": {
+			Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 15},
+			Prior:  krigo.Prior{Kind: "informed", Learn: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target = "y"
@@ -228,7 +268,11 @@ func wealth(losses []float64, m, delta float64) (sum float64) {
 // betting, with the number of groups.
 func TestGroups(t *testing.T) {
 	table := sites(120)
-	o := asked("target=y group=site test_fraction=0.1 restarts=1 epsilon=1.5 share=0.5")
+	o := krigo.Options{
+		Data:    krigo.Data{Target: "y", Group: "site", TestFraction: 0.1},
+		Promise: krigo.Promise{Epsilon: 1.5, Share: 0.5},
+		Run:     krigo.Run{Restarts: 1},
+	}
 	m := trained(t, table, o)
 	c := m.Certificate
 	must.Need(t, c != nil && c.Group == "site" && slices.Equal(m.Inputs, []string{"x"}) &&
@@ -296,7 +340,11 @@ func TestGroups(t *testing.T) {
 	numbered.Text = nil
 	numbered.Values[0] = 1 << 53
 	must.Fail(t, attempt(numbered, o), "2^53 or more")
-	few := trained(t, sites(24), asked("target=y group=site restarts=1 kind=informed prior.share=0.5"))
+	few := trained(t, sites(24), krigo.Options{
+		Data:  krigo.Data{Target: "y", Group: "site"},
+		Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Run:   krigo.Run{Restarts: 1},
+	})
 	if few.Certificate != nil || !strings.Contains(few.CertificateReason, "fewer than 20 certified groups") {
 		t.Errorf("%+v, %s", few.Certificate, few.CertificateReason)
 	}
@@ -313,7 +361,13 @@ func TestBlocksOfTime(t *testing.T) {
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "d.csv",
 		As: dataset.Reading{Dates: []dataset.Dates{{Column: "day"}}}}.Read())(t)
 	for group, short := range map[string]bool{"block:day:2": true, "block:day:7": false, "block:day:auto": true} {
-		m := fit(t, table, asked("evidence target=y expression=se kind=informed restarts=1 group="+group))
+		m := fit(t, table, krigo.Options{
+			Data:   krigo.Data{Target: "y", Group: group},
+			Kernel: krigo.Kernel{Expression: "se"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: "informed"},
+			Run:    krigo.Run{Restarts: 1},
+		})
 		if found := m.Findings.Of(finding.NearBlocks); (len(found) == 1) != short {
 			t.Errorf("%s: %q, kernel %v", group, found.Words(), m.Posterior.Theta)
 		}
@@ -327,7 +381,10 @@ func TestBlocksOfTime(t *testing.T) {
 
 // TestBacktest: the certified rows are the last rows except test rows, and nothing is called a certificate.
 func TestBacktest(t *testing.T) {
-	m := trained(t, homes(), asked("split=last test_fraction=0.1 restarts=1"))
+	m := trained(t, homes(), krigo.Options{
+		Data: krigo.Data{Split: "last", TestFraction: 0.1},
+		Run:  krigo.Run{Restarts: 1},
+	})
 	n, tests := m.Counts[dataset.Certified], m.Counts[dataset.Test]
 	if rows := rowsOf(t, m, homes(), dataset.Certified); !slices.Equal(rows, every(85-tests-n, 1, 85-tests)) {
 		t.Errorf("certified rows %v", rows)
@@ -339,15 +396,19 @@ func TestBacktest(t *testing.T) {
 			"didn't see, ", n)),
 		"%+v", c)
 	reproduced(t, m, homes())
-	for name, o := range map[string]krigo.Options{"kl-pac": asked("kl-pac"), "learnt": asked("kind=informed learn=true"),
-		"promise": asked("share=0.9"), "twice": asked("mean_bound=twice")} {
+	for name, o := range map[string]krigo.Options{
+		"kl-pac":  {Method: krigo.Method{Name: "kl-pac"}},
+		"learnt":  {Prior: krigo.Prior{Kind: "informed", Learn: true}},
+		"promise": {Promise: krigo.Promise{Share: 0.9}},
+		"twice":   {Promise: krigo.Promise{MeanBound: "twice"}},
+	} {
 		o.Data.Target, o.Data.Split = "MEDV", "last"
 		must.Fail(t, attempt(homes(), o), "a backtest is of a mean that didn't see the last rows", name)
 	}
-	if _, err := krigo.Compare(context.Background(), homes(), asked("target=MEDV split=last"),
-		krigo.CompareOptions{Objectives: []string{"evidence"}, Epsilons: []float64{1}, Splits: 2}); err == nil {
-		t.Error("two splits that are the same")
-	}
+	_, err := krigo.Compare(context.Background(), homes(),
+		krigo.Options{Data: krigo.Data{Target: "MEDV", Split: "last"}},
+		krigo.CompareOptions{Objectives: []string{"evidence"}, Epsilons: []float64{1}, Splits: 2})
+	must.Hold(t, err != nil, "two splits that are the same")
 	back := every(0, 1, 85)
 	slices.Reverse(back)
 	if r, err := certify(m, pick(homes(), back)); err == nil {
@@ -357,9 +418,16 @@ func TestBacktest(t *testing.T) {
 
 // TestVerifies: certify computes every figure beside a certificate anew, and names a figure that differs.
 func TestVerifies(t *testing.T) {
-	of, o := copies(t, data.Boston()), asked("restarts=1 test_fraction=0.2 calibration=0.25")
-	grid := asked("kl-pac restarts=1 ard=off")
-	informed := asked("evidence restarts=1 kind=informed ard=off")
+	of, o := copies(t, data.Boston()), krigo.Options{
+		Data:    krigo.Data{TestFraction: 0.2},
+		Promise: krigo.Promise{Calibration: 0.25},
+		Run:     krigo.Run{Restarts: 1},
+	}
+	grid := cheap(krigo.Options{Method: krigo.Method{Name: "kl-pac"}})
+	informed := cheap(krigo.Options{
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+	})
 	for want, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -405,7 +473,9 @@ func TestVerifiesEncoding(t *testing.T) {
 			table.Values[3*i+1] = math.NaN()
 		}
 	}
-	o := asked(`target=y categorical=["site"] missing=mean restarts=1 ard=off`)
+	o := cheap(krigo.Options{
+		Data: krigo.Data{Target: "y", Categorical: []string{"site"}, Missing: "mean"},
+	})
 	for name, edit := range map[string]func(m *krigo.Model){
 		"a fill":            func(m *krigo.Model) { *m.Encoding.Columns[1].Mean += 0.1 },
 		"a category's name": func(m *krigo.Model) { m.Encoding.Columns[0].Categories[1] = "elsewhere" },
@@ -421,8 +491,17 @@ func TestVerifiesEncoding(t *testing.T) {
 func TestRefit(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"default": asked("restarts=1 test_fraction=0.1 calibration=0.25"),
-		"sparse":  asked("inducing=8 epochs=20 ard=off temper=[1,0.5] mean_bound=both"),
+		"default": {
+			Data:    krigo.Data{TestFraction: 0.1},
+			Promise: krigo.Promise{Calibration: 0.25},
+			Run:     krigo.Run{Restarts: 1},
+		},
+		"sparse": {
+			Kernel:  krigo.Kernel{ARD: "off"},
+			Method:  krigo.Method{Inducing: 8, Epochs: 20},
+			Prior:   krigo.Prior{Temper: []float64{1, 0.5}},
+			Promise: krigo.Promise{MeanBound: "both"},
+		},
 		"grid": {Method: krigo.Method{Name: "kl-pac", Alpha: nil}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8}},
 		"given": {Method: krigo.Method{Name: "pep", Inducing: 5, Epochs: 5, Alpha: &half},
@@ -436,14 +515,22 @@ func TestRefit(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, differs, err)
 		}
 		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"seed"`, `"sed"`, 1)); name == "default" {
-			other := trained(t, homes(), asked("restarts=1 test_fraction=0.1 calibration=0.25 expression=matern12"))
+			other := trained(t, homes(), krigo.Options{
+				Data:    krigo.Data{TestFraction: 0.1},
+				Kernel:  krigo.Kernel{Expression: "matern12"},
+				Promise: krigo.Promise{Calibration: 0.25},
+				Run:     krigo.Run{Restarts: 1},
+			})
 			m.Posterior, m.ObservationNoise = other.Posterior, other.ObservationNoise
 			if _, differs, err := m.Refit(context.Background(), homes(), nil); err != nil || differs == "" {
 				t.Errorf("the posterior of another kernel was made again: %v", err)
 			}
 		}
 	}
-	m := trained(t, homes(), asked("vfe restarts=1 ard=off inducing=5 epochs=3 kind=grid"))
+	m := trained(t, homes(), cheap(krigo.Options{
+		Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 3},
+		Prior:  krigo.Prior{Kind: "grid"},
+	}))
 	for _, epochs := range []string{`"epochs":3`, `"epochs":2`} { // a grid's certificate ignores training
 		m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"epochs":3`, epochs, 1))
 		r, err := certify(m, homes())
@@ -466,7 +553,7 @@ func TestRefit(t *testing.T) {
 
 // TestOutside: predictions unlike all rows of the fit are counted, by input.
 func TestOutside(t *testing.T) {
-	m := trained(t, homes(), asked("restarts=1 ard=off"))
+	m := trained(t, homes(), cheap(krigo.Options{}))
 	inside := pick(homes(), []int{3, 3, 3})
 	inside.Values[4] = m.Range.Max[0] // the first input of the second row
 	far := pick(homes(), []int{3, 3})
@@ -485,7 +572,10 @@ func TestOutside(t *testing.T) {
 // TestResumeHoldsAllRows: a checkpoint belongs to all rows, also to rows that the objective never saw, and to every
 // option.
 func TestResumeHoldsAllRows(t *testing.T) {
-	base := asked("fitc target=MEDV test_fraction=0.1 restarts=1 ard=off inducing=6")
+	base := cheap(krigo.Options{
+		Data:   krigo.Data{Target: "MEDV", TestFraction: 0.1},
+		Method: krigo.Method{Name: "fitc", Inducing: 6},
+	})
 	var saved *krigo.Checkpoint
 	o := base
 	o.Run.Save = func(c *krigo.Checkpoint) error {
@@ -521,7 +611,7 @@ func TestResumeHoldsAllRows(t *testing.T) {
 		}
 	}
 	// In the default mode the objective sees only prior rows.
-	base = asked("target=MEDV restarts=1 ard=off")
+	base = cheap(krigo.Options{Data: krigo.Data{Target: "MEDV"}})
 	o = base
 	o.Run.Save = func(c *krigo.Checkpoint) error { saved = c; return nil }
 	m = trained(t, homes(), o)
@@ -563,7 +653,10 @@ func TestInOrder(t *testing.T) {
 		}
 		table := &dataset.Table{Source: "drift", Names: []string{"t", "x", "y"}, Rows: n, Values: slices.Concat(rows...)}
 		// This kernel can't follow the drift in time.
-		m := trained(t, table, asked("target=y expression=linear ard=off restarts=1"))
+		m := trained(t, table, cheap(krigo.Options{
+			Data:   krigo.Data{Target: "y"},
+			Kernel: krigo.Kernel{Expression: "linear"},
+		}))
 		for _, kind := range []finding.Kind{finding.RowsInOrder, finding.RowsSortedBy} {
 			if of := m.Findings.Of(kind); (of != nil) != (c.want == kind) ||
 				kind == finding.RowsSortedBy && of != nil && !slices.Equal(of[0].Subject, []string{"t", "y"}) {
@@ -575,7 +668,7 @@ func TestInOrder(t *testing.T) {
 
 // TestFittedIsStored: a model says which options fitted it.
 func TestFittedIsStored(t *testing.T) {
-	m := trained(t, homes(), asked("restarts=1 ard=off expression=matern52"))
+	m := trained(t, homes(), cheap(krigo.Options{Kernel: krigo.Kernel{Expression: "matern52"}}))
 	var o krigo.Options
 	if err := json.Unmarshal(m.Fitted, &o); err != nil || o.Kernel.Expression != "matern52" ||
 		o.Method.Name != "evidence" || o.Promise.Epsilon != 0.6 || !reflect.DeepEqual(o.Prior.Temper, []float64{1}) {
@@ -587,7 +680,12 @@ func TestFittedIsStored(t *testing.T) {
 // groups that the model knows, and also their rows under other names.
 func TestCopiesOfGroups(t *testing.T) {
 	table := sites(60)
-	o := asked("target=y group=site kind=informed restarts=1 epsilon=1.5")
+	o := krigo.Options{
+		Data:    krigo.Data{Target: "y", Group: "site"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Epsilon: 1.5},
+		Run:     krigo.Run{Restarts: 1},
+	}
 	twice := sites(60) // every row of the first ten sites once more, in its own group
 	for i := range 30 {
 		twice.Values = append(twice.Values, twice.Values[3*i:3*i+3]...)
@@ -689,7 +787,7 @@ func TestOldRoles(t *testing.T) {
 	if err := forge(); err == nil {
 		t.Error("a header of version 5 without its split passes for one of version 3")
 	}
-	if _, err := fit(t, homes(), asked("restarts=1 ard=off")).AcceptFileOrder(); err == nil {
+	if _, err := fit(t, homes(), cheap(krigo.Options{})).AcceptFileOrder(); err == nil {
 		t.Error("there was nothing to accept")
 	}
 }
@@ -747,7 +845,10 @@ func TestTakenForCopies(t *testing.T) {
 			table := must.Get(files.CSV{From: strings.NewReader(text), Source: "rows.csv", As: of}.Read())(t)
 			return table
 		}
-		o := asked("target=y expression=se ard=off restarts=1")
+		o := cheap(krigo.Options{
+			Data:   krigo.Data{Target: "y"},
+			Kernel: krigo.Kernel{Expression: "se"},
+		})
 		if !distinct {
 			o.Data.Group = dataset.EqualRows
 		}

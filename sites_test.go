@@ -65,11 +65,19 @@ func TestStudentNoise(t *testing.T) {
 		must.Hold(t, found.Matches, "not reproduced: %s", found.Differs)
 		must.Be(t, must.Get(found.Refit(t.Context(), nil))(t), "")
 	}
-	for _, line := range []string{"kl-pac noise=student", "vfe inducing=8 kind=informed noise=student",
-		"evidence kind=informed noise=student target_transform=log"} {
-		o := asked(line)
+	informed := krigo.Prior{Kind: "informed"}
+	for name, o := range map[string]krigo.Options{
+		"kl-pac": {Method: krigo.Method{Name: "kl-pac"}},
+		"vfe":    {Method: krigo.Method{Name: "vfe", Inducing: 8}, Prior: informed},
+		"log": {
+			Data:   krigo.Data{Transform: "log"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  informed,
+		},
+	} {
 		o.Data.Target = "y"
-		must.Hold(t, o.Validate() != nil, "%s isn't refused", line)
+		o.Kernel.Noise = "student"
+		must.Hold(t, o.Validate() != nil, "%s isn't refused", name)
 	}
 }
 
@@ -113,14 +121,28 @@ func TestLimitsOfDetection(t *testing.T) {
 		must.Be(t, len(m.Findings.Of(finding.Limits)), 1)
 		must.Be(t, strings.Join(m.Inputs, ","), "x")
 	}
-	for _, line := range []string{"evidence kind=informed censored=side calibration=0.3", "kl-pac censored=side",
-		"evidence kind=informed prior.share=1 censored=side noise=student"} {
-		o := asked(line)
+	for name, o := range map[string]krigo.Options{
+		"calibration": {
+			Method:  krigo.Method{Name: "evidence"},
+			Prior:   krigo.Prior{Kind: "informed"},
+			Promise: krigo.Promise{Calibration: 0.3},
+		},
+		"kl-pac": {Method: krigo.Method{Name: "kl-pac"}},
+		"student": {
+			Kernel: krigo.Kernel{Noise: "student"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: "informed", Share: 1},
+		},
+	} {
 		o.Data.Target = "y"
-		must.Hold(t, o.Validate() != nil, "%s isn't refused", line)
+		o.Data.Censored = "side"
+		must.Hold(t, o.Validate() != nil, "%s isn't refused", name)
 	}
-	o := asked("evidence kind=informed prior.share=1 censored=x")
-	o.Data.Target = "y"
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y", Censored: "x"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed", Share: 1},
+	}
 	_, err := krigo.Fit(t.Context(), table, o)
 	must.Hold(t, err != nil && strings.Contains(err.Error(), "isn't left, right or none"),
 		"any cell is a side: %v", err)

@@ -27,25 +27,25 @@ func TestFewRows(t *testing.T) {
 		{2, krigo.Options{}, 2, 0},
 		{21, krigo.Options{}, 21, 0},
 		{22, krigo.Options{}, 22, 0},
-		{35, asked("epsilon=1 loss=scaled"), 35, 0},
+		{35, krigo.Options{Promise: krigo.Promise{Loss: "scaled", Epsilon: 1}}, 35, 0},
 		{104, krigo.Options{}, 104, 0},
 		{105, krigo.Options{}, 84, 21},
 		{119, krigo.Options{}, 84, 35},
 		{120, krigo.Options{}, 84, 36},
 		{121, krigo.Options{}, 85, 36},
-		{130, asked("test_fraction=0.2"), 104, 0},
-		{131, asked("calibration=0.2"), 104, 0},
+		{130, krigo.Options{Data: krigo.Data{TestFraction: 0.2}}, 104, 0},
+		{131, krigo.Options{Promise: krigo.Promise{Calibration: 0.2}}, 104, 0},
 		{41, krigo.Options{Prior: informed}, 41, 0},
 		{42, krigo.Options{Prior: informed}, 21, 21},
-		{42, asked("mean_bound=direct"), 21, 21},
-		{104, asked("share=0.9"), 73, 31},
-		{50, asked("curve=true"), 50, 0}, // a curve takes more
-		{41, asked("split=last"), 41, 0},
+		{42, krigo.Options{Promise: krigo.Promise{MeanBound: "direct"}}, 21, 21},
+		{104, krigo.Options{Promise: krigo.Promise{Share: 0.9}}, 73, 31},
+		{50, krigo.Options{Promise: krigo.Promise{Curve: true}}, 50, 0}, // a curve takes more
+		{41, krigo.Options{Data: krigo.Data{Split: "last"}}, 41, 0},
 		{309, krigo.Options{Promise: tight}, 309, 0},
 		{310, krigo.Options{Promise: tight}, 248, 62},
 		{124, krigo.Options{Promise: tight, Prior: informed}, 62, 62},
-		{40, asked("prior.share=0.5"), 20, 20},
-		{200, asked("prior.share=1"), 200, 0},
+		{40, krigo.Options{Prior: krigo.Prior{Share: 0.5}}, 20, 20},
+		{200, krigo.Options{Prior: krigo.Prior{Share: 1}}, 200, 0},
 	} {
 		c.o.Data.Target = "MEDV"
 		p := must.Get(krigo.Decide(t.Context(), rooms(c.rows), c.o))(t)
@@ -55,7 +55,9 @@ func TestFewRows(t *testing.T) {
 		}
 	}
 	for n, certified := range map[int]int{104: 0, 105: 21, 125: 41, 150: 60, 200: 80, 240: 80, 300: 90} {
-		p, err := krigo.Decide(t.Context(), sites(n), asked("target=y group=site"))
+		p, err := krigo.Decide(t.Context(), sites(n), krigo.Options{
+			Data: krigo.Data{Target: "y", Group: "site"},
+		})
 		must.Hold(t, err == nil && p.Groups.Certified == certified, "%d groups: %+v, %v", n, p, err)
 	}
 	for n, certified := range map[int]int{41: 0, 42: 21, 55: 22, 60: 24, 100: 40, 199: 79, 267: 80, 270: 81} {
@@ -73,7 +75,7 @@ func TestUncertified(t *testing.T) {
 	for i := 3; i < len(scaled.Values); i += 4 {
 		scaled.Values[i] *= 1024
 	}
-	o := asked("target=MEDV expression=se")
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se"}}
 	fitted := trained(t, few, o)
 	path := filepath.Join(t.TempDir(), "m.krigo")
 	must.Do(t, fitted.Save(path))

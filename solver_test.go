@@ -28,7 +28,10 @@ func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, var
 // nothing.
 func TestFitByCG(t *testing.T) {
 	table := data.Boston()
-	o := asked("evidence ard=off restarts=1 test_fraction=0.2")
+	o := cheap(krigo.Options{
+		Data:   krigo.Data{TestFraction: 0.2},
+		Method: krigo.Method{Name: "evidence"},
+	})
 	exact := fit(t, table, o)
 	o.Method.Solver = "cg"
 	var solver string
@@ -106,7 +109,10 @@ func TestFixParameters(t *testing.T) {
 
 // TestResumeCG: a fit that stops and resumes ends as if it had never stopped.
 func TestResumeCG(t *testing.T) {
-	o := asked("evidence solver=cg ard=off expression=matern52")
+	o := krigo.Options{
+		Kernel: krigo.Kernel{Expression: "matern52", ARD: "off"},
+		Method: krigo.Method{Name: "evidence", Solver: "cg"},
+	}
 	whole := fit(t, homes(), o)
 	for _, stop := range []int{1, 4, 7} {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -44,7 +44,13 @@ func threeTargets(t *testing.T, shuffle uint64) *dataset.Table {
 // TestTargets: a row has the same role for every target. A file keeps the models and what is certified of all, from
 // rows in any order.
 func TestTargets(t *testing.T) {
-	table, o := threeTargets(t, 1), asked("evidence expression=se kind=informed restarts=1 delta=0.2 curve=true")
+	table, o := threeTargets(t, 1), krigo.Options{
+		Kernel:  krigo.Kernel{Expression: "se"},
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Delta: 0.2, Curve: true},
+		Run:     krigo.Run{Restarts: 1},
+	}
 	names := must.Get(krigo.SplitTargets(`a,b,"c,1"`, table.Names))(t)
 	all := must.Get(krigo.FitTargets(t.Context(), table, names, o))(t)
 	must.Be(t, all.Together.Parts, 4)
@@ -130,7 +136,9 @@ func TestTargetsRefused(t *testing.T) {
 	} {
 		must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a", "b"}, krigo.Options{Data: o}))(t, words)
 	}
-	must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a", "b"}, asked("deliver=all")))(t,
+	must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a", "b"}, krigo.Options{
+		Run: krigo.Run{Deliver: "all"},
+	}))(t,
 		"fit each target alone")
 	must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a", "a"}, krigo.Options{}))(t, "listed twice")
 	must.Refuse(krigo.FitTargets(t.Context(), table, []string{"a"}, krigo.Options{}))(t, "at least two")
@@ -138,7 +146,12 @@ func TestTargetsRefused(t *testing.T) {
 		must.Be(t, slices.Equal(must.Get(krigo.SplitTargets(text, table.Names))(t), want), true, text)
 	}
 	// Without a direct bound δ has a part for each target, and none for all together.
-	o := asked(`evidence expression=se kind=grid ard=off restarts=1 ignore=["c,1"]`)
+	o := cheap(krigo.Options{
+		Data:   krigo.Data{Ignore: []string{"c,1"}},
+		Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "grid"},
+	})
 	all := must.Get(krigo.FitTargets(t.Context(), table, []string{"a", "b"}, o))(t)
 	must.Be(t, all.Together.Parts, 2)
 	must.Be(t, strings.Contains(all.Sentence(), "Nothing is certified of a and b at once"), true, all.Sentence())
@@ -154,7 +167,14 @@ func TestTargetsAreNoTies(t *testing.T) {
 		text += fmt.Sprintf("%v,%v,%d\n", x, x+math.Sin(float64(b*b))+0.05*rng.NormFloat64(), b)
 	}
 	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "two.csv"}.Read())(t)
-	o := asked("target=a evidence expression=se kind=informed restarts=1 curve=true")
+	o := krigo.Options{
+		Data:    krigo.Data{Target: "a"},
+		Kernel:  krigo.Kernel{Expression: "se"},
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Curve: true},
+		Run:     krigo.Run{Restarts: 1},
+	}
 	o.Data.Inputs = []string{"x"}
 	m := must.Get(krigo.Fit(t.Context(), table, o))(t)
 	must.Hold(t, strings.Contains(m.Sentence(m.Certificate), "whose b occurred"),

@@ -39,7 +39,13 @@ func patients(t *testing.T, n, each int, level float64) *dataset.Table {
 // their own, krigo finds no tie.
 func TestTies(t *testing.T) {
 	table := patients(t, 40, 6, 1)
-	o := asked("evidence target=y kind=informed expression=matern32 restarts=1")
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "y"},
+		Kernel: krigo.Kernel{Expression: "matern32"},
+		Method: krigo.Method{Name: "evidence"},
+		Prior:  krigo.Prior{Kind: "informed"},
+		Run:    krigo.Run{Restarts: 1},
+	}
 	m := fit(t, table, o)
 	p := m.Population()
 	if m.Certificate != nil || m.Conformal != nil || p.Of != "rows" || len(p.Ties) != 1 || p.Ties[0].Columns[0] != "patient" {
@@ -174,7 +180,7 @@ func TestSettings(t *testing.T) {
 	} {
 		for level, want := range map[float64]int{0.8: 1, 0: 0} {
 			table, _ := settings(t, level, c.near, strings.Fields(c.names), c.of, c.own)
-			o := asked("target=y")
+			o := krigo.Options{Data: krigo.Data{Target: "y"}}
 			if what == "three texts" {
 				o.Data.Categorical = []string{"a", "b", "c"}
 			}
@@ -192,7 +198,13 @@ func TestKnownSettings(t *testing.T) {
 	none := func(int, *rand.Rand) []string { return nil }
 	for _, near := range []float64{0, 1e-3} {
 		table, further := settings(t, 1, near, []string{"a", "b", "y"}, uniform(2), none)
-		o := asked("evidence target=y kind=informed expression=matern32 restarts=1")
+		o := krigo.Options{
+			Data:   krigo.Data{Target: "y"},
+			Kernel: krigo.Kernel{Expression: "matern32"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: "informed"},
+			Run:    krigo.Run{Restarts: 1},
+		}
 		m := fit(t, table, o)
 		for _, words := range []string{"number them in a column, and name it by --group", "--population same",
 			"for a new setting of a, b"} {
@@ -225,7 +237,9 @@ func TestKnownSettings(t *testing.T) {
 // TestInspectTies: a quick look finds what the fit finds.
 func TestInspectTies(t *testing.T) {
 	for level, want := range map[float64]int{0: 0, 1: 1} {
-		found := must.Get(krigo.Ties(t.Context(), patients(t, 60, 20, level), asked("target=y")))(t)
+		found := must.Get(krigo.Ties(t.Context(), patients(t, 60, 20, level), krigo.Options{
+			Data: krigo.Data{Target: "y"},
+		}))(t)
 		if len(found) != want || want > 0 && found[0].Group() != "patient" {
 			t.Errorf("level %g: %+v", level, found)
 		}
@@ -236,7 +250,13 @@ func TestInspectTies(t *testing.T) {
 // δ.
 func TestFewGroups(t *testing.T) {
 	for groups, delta := range map[int]float64{30: 0, 44: 0.02} {
-		o := asked("evidence target=y group=patient kind=informed prior.share=1 expression=matern32 restarts=1")
+		o := krigo.Options{
+			Data:   krigo.Data{Target: "y", Group: "patient"},
+			Kernel: krigo.Kernel{Expression: "matern32"},
+			Method: krigo.Method{Name: "evidence"},
+			Prior:  krigo.Prior{Kind: "informed", Share: 1},
+			Run:    krigo.Run{Restarts: 1},
+		}
 		o.Promise.Share = 0.9
 		m := fit(t, patients(t, groups, 5, 1), o)
 		few := krigo.FewGroups(&m.Model)
@@ -269,7 +289,9 @@ func TestGrids(t *testing.T) {
 				rows = append(rows, []float64{a, b, 6*b + bend(a) + 0.5*rng.NormFloat64()})
 			}
 			table := must.Get(dataset.FromRows([]string{"a", "b", "y"}, rows))(t)
-			found := must.Get(krigo.Ties(t.Context(), table, asked("target=y")))(t)
+			found := must.Get(krigo.Ties(t.Context(), table, krigo.Options{
+				Data: krigo.Data{Target: "y"},
+			}))(t)
 			must.Hold(t, found == nil, "%s %d: %+v", name, seed, found)
 		}
 	}

@@ -17,7 +17,11 @@ import (
 
 // TestSentence shows that the certificate's sentence promises no more than the certificate's numbers.
 func TestSentence(t *testing.T) {
-	m := fit(t, data.Boston(), asked("evidence kind=informed ard=off restarts=1 share=0.85"))
+	m := fit(t, data.Boston(), cheap(krigo.Options{
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Share: 0.85},
+	}))
 	c := *m.Certificate
 	for _, half := range []float64{6.02731, 1.00001, 0.0123449, 12345.6, 99.996, 5.5} {
 		p := *c.Promise
@@ -37,7 +41,12 @@ func TestSentence(t *testing.T) {
 // TestDirectSentence: on the route direct there is no bound on a random draw, and the sentence doesn't mention a draw.
 // For fresh rows the sentence says that the confidence is over the draw of the fresh rows.
 func TestDirectSentence(t *testing.T) {
-	m := fit(t, data.Boston(), asked("evidence kind=informed ard=off restarts=1 epsilon=1e-06 test_fraction=0.2"))
+	m := fit(t, data.Boston(), cheap(krigo.Options{
+		Data:    krigo.Data{TestFraction: 0.2},
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Epsilon: 1e-06},
+	}))
 	f, err := m.CertifyFresh(t.Context(), data.Boston())
 	if err != nil || m.Certificate.Route != pacbayes.Direct || m.Certificate.MeanBound < 1 {
 		t.Fatalf("%+v, %v", m.Certificate, err)
@@ -69,7 +78,12 @@ func TestDeclaredScale(t *testing.T) {
 // TestCurveSentence shows that the sentence leaves out a bound on a mean of clipped errors if the bound is at or near
 // the clip, since no such mean can exceed the clip. The table has at most five lines.
 func TestCurveSentence(t *testing.T) {
-	m := fit(t, data.Boston(), asked("target=MEDV kind=informed expression=se ard=off restarts=1 curve=true"))
+	m := fit(t, data.Boston(), cheap(krigo.Options{
+		Data:    krigo.Data{Target: "MEDV"},
+		Kernel:  krigo.Kernel{Expression: "se"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Curve: true},
+	}))
 	c := *m.Certificate
 	curve := *c.Curve
 	c.Curve = &curve
