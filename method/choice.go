@@ -20,31 +20,56 @@ import (
 // The methods' structs say what settings mean, which values they take, and their defaults.
 // Here a zero field means that nobody asks for the setting.
 // krigo's own settings have fields, because users set them before the method is known, and so that
-// Go checks their names.
+// Go checks their names. Their comments are the help of the methods' fields.
 type Choice struct {
 	Name string `json:"name,omitzero"` // one of the names that Names returns; "": not known yet
 
-	Inducing     int    `json:"inducing,omitzero"`
-	InducingBy   string `json:"inducing_by,omitzero"`
+	// Inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem)
+	// choose their number.
+	Inducing   int    `json:"inducing,omitzero"`
+	InducingBy string `json:"inducing_by,omitzero"` // auto, theory, or none for the full GP
+	// Where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random.
 	InducingInit string `json:"inducing_init,omitzero"`
-	FixInducing  bool   `json:"fix_inducing,omitzero"`
+	// Keep the inducing inputs where they start.
+	FixInducing bool `json:"fix_inducing,omitzero"`
 
-	Alpha   *float64  `json:"alpha,omitzero"`
-	AlphaBy string    `json:"alpha_by,omitzero"`
-	Alphas  []float64 `json:"alphas,omitempty"`
-	Anneal  string    `json:"anneal,omitzero"`
+	// Sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0 (exact)
+	// to 1 (VFE), or cv.
+	Alpha   *float64 `json:"alpha,omitzero"`
+	AlphaBy string   `json:"alpha_by,omitzero"` // learn or cv
+	// renyi: the α that --alpha cv chooses from by predictions for left-out thirds.
+	Alphas []float64 `json:"alphas,omitempty"`
+	// renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine,
+	// geometric; none: --alpha stays.
+	Anneal string `json:"anneal,omitzero"`
 
-	Posterior  string `json:"posterior,omitzero"`
-	Term       string `json:"term,omitzero"`
-	Neighbours int    `json:"neighbours,omitzero"`
-	Form       string `json:"form,omitzero"`
+	// Sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac).
+	Posterior string `json:"posterior,omitzero"`
+	// nearest: the cost of a prediction: density (its logarithm), squared, crps, loss (the
+	// certified loss).
+	Term string `json:"term,omitzero"`
+	// nearest: in training, predict each row from this many neighbours.
+	Neighbours int `json:"neighbours,omitzero"`
+	// nearest: neighbours among all other rows (loo), or among earlier rows in a random order
+	// (vecchia).
+	Form string `json:"form,omitzero"`
+	// evidence, nearest: a weak prior density of lengthscales and noise; training finds the
+	// posterior's mode.
 	Hyperprior string `json:"hyperprior,omitzero"`
-	Solver     string `json:"solver,omitzero"`
+	// Full GP: cholesky; cg and nearest (batches, --fix-parameters, labels, counts), certified only
+	// with --prior informed.
+	Solver string `json:"solver,omitzero"`
 
-	Optimizer    string  `json:"optimizer,omitzero"`
-	Batch        int     `json:"batch,omitzero"`
-	Batches      string  `json:"batches,omitzero"`
-	Epochs       int     `json:"epochs,omitzero"`
+	// lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free).
+	Optimizer string `json:"optimizer,omitzero"`
+	// adam, sgd: rows in a batch.
+	Batch int `json:"batch,omitzero"`
+	// uniform (every row once an epoch); renyi, evidence: or nearest (a random row and the rows
+	// nearest to it).
+	Batches string `json:"batches,omitzero"`
+	// Most passes over the rows; an evaluation of lbfgs or mma is a pass.
+	Epochs int `json:"epochs,omitzero"`
+	// adam, sgd: learning rate of the first step, which falls to a hundredth.
 	LearningRate float64 `json:"learning_rate,omitzero"`
 
 	// Own holds the settings without a field above, by their names in JSON, which has them beside
