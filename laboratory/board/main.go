@@ -40,7 +40,7 @@ func main() {
 	flag.StringVar(&o.krigo, "krigo", "", "the program to measure (default built from this checkout)")
 	flag.StringVar(&o.file, "file", "", "the file of figures (default in laboratory/results)")
 	flag.StringVar(&o.table, "table", "", "print a table from the files: readme, all")
-	flag.BoolVar(&o.pages, "pages", false, "write the tables from the files into README and docs/behind/board.md")
+	flag.BoolVar(&o.pages, "pages", false, "write the tables from the files into README and laboratory/results/board.md")
 	flag.StringVar(&o.splits, "splits", "", "write the splits into this folder")
 	flag.BoolVar(&o.reference, "reference", false, "run the work that is the unit of CPU seconds, and nothing else")
 	flag.Parse()

@@ -70,7 +70,7 @@ var contenders = []struct{ name, suffix string }{{"krigo", ""}, {"krigo, all row
 
 // pages are the pages with tables, and the table of each. A table stands between the markers <!-- board: NAME --> and
 // <!-- end board -->.
-var pages = []struct{ path, table string }{{"README.md", "readme"}, {"docs/behind/board.md", "all"}}
+var pages = []struct{ path, table string }{{"README.md", "readme"}, {"laboratory/results/board.md", "all"}}
 
 // page returns the text of a page, and what it is with the table from the files.
 func page(path, name string) (text, fresh string, err error) {
