@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/answer"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 )
@@ -43,14 +44,14 @@ type Answer struct {
 
 // csv writes the answer as CSV. With several targets, the columns' names end in _TARGET.
 func (a Answer) csv(w io.Writer) {
-	var names []string
-	all := append([]Answer{a}, a.Others...)
-	for _, of := range all {
-		for _, name := range append(krigo.PredictionNames(), of.Explanation.Names()...) {
-			if len(all) > 1 {
-				name += "_" + of.Target
-			}
-			names = append(names, name)
+	own := func(of Answer) answer.Table {
+		return answer.Answer{Predictions: of.Predictions, Explanation: of.Explanation}.Table()
+	}
+	t := own(a)
+	if len(a.Others) > 0 {
+		t = answer.Table{}
+		for _, of := range append([]Answer{a}, a.Others...) {
+			t.Beside(of.Target, own(of))
 		}
 	}
 	write := files.Write
@@ -59,17 +60,7 @@ func (a Answer) csv(w io.Writer) {
 			return a.Predictions[row].Label
 		}, a.Sets))
 	}
-	// predictions are finite
-	write(w, names, len(a.Predictions), func(i int, values []float64) error {
-		for _, of := range all {
-			n := len(krigo.PredictionNames())
-			own := len(of.Explanation.Names())
-			of.Predictions[i].Fill(values[:n])
-			of.Explanation.Fill(i, values[n:n+own])
-			values = values[n+own:]
-		}
-		return nil
-	})
+	write(w, t.Names, len(a.Predictions), t.Fill) // predictions are finite
 }
 
 // json writes the answer as JSON.
@@ -210,7 +201,7 @@ func (w wish) bytes(m *krigo.Model, rows int) int64 {
 // compute takes memory, waits for a turn, and adds the draws and covariances that the wish asks for
 // to the answer.
 func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Model, t *dataset.Table,
-	answer *Joint) error {
+	to *Joint) error {
 	bytes := w.bytes(m, t.Rows)
 	if err := held.resize(ctx, kept(t)+bytes); err != nil {
 		if errors.Is(err, errHuge) {
@@ -224,62 +215,50 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 		return err
 	}
 	defer one.end()
-	if w.covariance {
-		cov, err := m.Covariance(ctx, t)
-		if err != nil {
-			return err
-		}
-		answer.Covariance = lists.To(cov.Rows, cov.Row)
-	}
-	if w.samples > 0 {
-		drawn, err := m.Sample(ctx, t, krigo.SampleOptions{Count: w.samples, Seed: w.seed})
-		if err != nil {
-			return err
-		}
-		answer.Samples = drawn
-	}
-	return nil
+	d, err := answer.Asked{Predictions: to.Predictions, Samples: w.samples, Seed: w.seed,
+		Covariance: w.covariance}.Of(ctx, m, t)
+	to.Samples = d.Samples
+	to.Covariance = lists.To(d.Covariance.Rows, d.Covariance.Row)
+	return err
 }
 
 // bytesOfShare is the memory that further takes for each input of a row, with its part of the
 // answer.
 const bytesOfShare = 100
 
-// further adds to an answer what its query asks for beside predictions.
-// That takes all cores, so requests wait for their turn.
-func further(ctx context.Context, query url.Values, held *hold, one *turns, m *krigo.Model,
-	t *dataset.Table, answer *Answer) error {
+// further makes an answer of predictions and of what its query asks for beside them.
+// What takes all cores waits for its turn.
+func further(ctx context.Context, query url.Values, held *hold, one *turns, m *served,
+	t *dataset.Table, ps []model.Prediction) (to Answer, err error) {
 	explain, err := truth(query, "explain")
 	observed, wrong := truth(query, "observed")
 	level, unfit := levelOf(query)
-	var labels krigo.Labels
-	if err = cmp.Or(err, wrong, unfit); err == nil && level != 0 && m.Kinds == nil {
-		labels, err = m.LabelsOf(answer.Predictions, level)
-		answer.Sets = labels.Sets
-	}
-	switch {
+	switch err = cmp.Or(err, wrong, unfit); {
 	case err != nil:
-		return err
-	case !explain && !observed:
-		return nil
+		return to, err
 	case explain && t.Rows > jointRows:
-		return tooManyRows(jointRows)
+		return to, tooManyRows(jointRows)
+	case explain || observed:
+		if err := held.resize(ctx,
+			kept(t)+bytesOfShare*int64(t.Rows)*int64(len(m.Inputs))); err != nil {
+			return to, err
+		}
+		if err := one.begin(ctx, held.of); err != nil {
+			return to, err
+		}
+		defer one.end()
 	}
-	if err := held.resize(ctx,
-		kept(t)+bytesOfShare*int64(t.Rows)*int64(len(m.Inputs))); err != nil {
-		return err
+	asked := answer.Asked{Predictions: ps, Explain: explain}
+	if m.Kinds == nil { // of more than two classes, all models' predictions make the sets
+		asked.Sets = level
 	}
-	if err := one.begin(ctx, held.of); err != nil {
-		return err
-	}
-	defer one.end()
-	if explain {
-		answer.Explanation, err = m.Explain(ctx, t)
-	}
+	d, err := asked.Of(ctx, m.Model, t)
+	to = Answer{Model: m.name, Target: m.Target, Predictions: ps, Chances: d.Chances,
+		Explanation: d.Explanation, Sets: d.Sets}
 	if err == nil && observed {
-		answer.Observed, err = m.Observe(ctx, t, answer.Predictions)
+		to.Observed, err = m.Observe(ctx, t, ps)
 	}
-	return err
+	return to, err
 }
 
 // write writes the answer row by row. As one text it would take three times the memory of its

@@ -613,14 +613,12 @@ func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *ser
 
 // answerOf returns the predictions of a model for a table, with what else the query asks for.
 func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *served,
-	table *dataset.Table) (answer Answer, err error) {
-	answer.Model = m.name
-	answer.Target = m.Target
-	if answer.Predictions, err = m.queue.run(ctx, held.of, table); err == nil {
-		answer.Chances = m.Chances(answer.Predictions)
-		err = further(ctx, r.URL.Query(), held, &s.together, m.Model, table, &answer)
+	table *dataset.Table) (Answer, error) {
+	ps, err := m.queue.run(ctx, held.of, table)
+	if err != nil {
+		return Answer{}, err
 	}
-	return answer, err
+	return further(ctx, r.URL.Query(), held, &s.together, m, table, ps)
 }
 
 // joint answers draws and covariances at all rows of a request.

@@ -17,31 +17,17 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/answer"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/lists"
-	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // predictDocument is what predict --json prints.
 type predictDocument struct {
-	Target  string   `json:"target"`
-	Classes []string `json:"classes,omitempty"`
-	// absent if the posterior is factored
-	Solver      string             `json:"solver,omitempty"`
-	Predictions []model.Prediction `json:"predictions"`
-	// intervals that --intervals asks for, by kind
-	Intervals map[string][]krigo.Interval `json:"intervals,omitempty"`
-	// the same for classes, row by row
-	Sets [][]string `json:"sets,omitempty"`
-	// the draws of --samples, row by row
-	Samples [][]float64 `json:"samples,omitempty"`
+	answer.Answer
 	// columns of the data, as text, row by row
-	Kept        map[string][]string `json:"kept,omitempty"`
-	Explanation *model.Explanation  `json:"explanation,omitempty"`
-	// of the levels of an ordinal target
-	Chances []model.Chance `json:"chances,omitempty"`
+	Kept map[string][]string `json:"kept,omitempty"`
 }
 
 // predictFlags are the flags of predict.
@@ -119,20 +105,18 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	case len(all.Models) > 1:
 		return f.predictTargets(cmd, c, all, table, kept)
 	}
-	document, found, err := f.document(cmd, c, m, table)
-	if err != nil {
+	d := predictDocument{}
+	if d.Answer, err = f.answer(cmd, c, m, table); err != nil {
 		return err
 	}
-	f.tell(cmd, c, found.Words())
+	f.tell(cmd, c, d.Findings.Words())
 	if (m.Classes != nil || m.Ordinal != nil) && !c.json &&
 		!slices.Contains(numeric, filepath.Ext(f.out)) {
-		kept = kept.Labelled(func(row int) string {
-			return document.Predictions[row].Label
-		}, document.Sets)
+		kept = kept.Labelled(func(row int) string { return d.Predictions[row].Label }, d.Sets)
 	}
-	names, fill := document.table(f.kinds, f.samples)
-	return f.write(cmd.OutOrStdout(), written{&document, &document.Kept, c.json, names,
-		len(document.Predictions), fill}, kept)
+	columns := columnsOf(d.Answer)
+	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, columns.Names, table.Rows,
+		columns.Fill}, kept)
 }
 
 // numeric are the endings of files of numbers.
@@ -176,87 +160,54 @@ func (f *predictFlags) tell(cmd *cobra.Command, c *common, found []string) {
 	}
 }
 
-// document returns what a model says about the rows of a table, and what a person should know about
-// it.
-func (f *predictFlags) document(cmd *cobra.Command, c *common, m *krigo.Model,
-	table *dataset.Table) (d predictDocument, found finding.List, err error) {
+// answer returns what a model says about the rows of a table.
+func (f *predictFlags) answer(cmd *cobra.Command, c *common, m *krigo.Model,
+	table *dataset.Table) (d answer.Answer, err error) {
 	if by := m.Posterior.Local(); by != "" && !c.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on %s, not on "+
 			"all %d\n", by, m.Posterior.Support.Rows)
 	}
-	ps, drawn, err := f.predict(cmd, c.quiet, m, table)
-	if err == nil && !c.quiet {
-		found, err = m.PredictionFindings(table, ps)
+	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+	defer progress.end()
+	asked := answer.Asked{ExactVariance: f.exactVariance, Findings: !c.quiet, Samples: f.samples,
+		Seed: f.seed, Explain: f.explain,
+		Progress: func(iteration int, residual float64) {
+			progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration,
+				Residual: residual})
+		}}
+	if m.Classes != nil {
+		asked.Sets, err = f.setLevel()
+	} else {
+		asked.Intervals = f.intervals()
+	}
+	if err == nil && f.data != "" {
+		if asked.Data, err = readTable(f.data, cmd.InOrStdin(), nil, m.Reading); err == nil {
+			defer asked.Data.Close()
+		}
 	}
 	if err != nil {
-		return d, nil, err
+		return d, err
 	}
-	d = predictDocument{Target: m.Target, Classes: m.Classes, Predictions: ps, Samples: drawn,
-		Chances: m.Chances(ps)}
-	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
-		d.Solver = kind
-	}
-	if m.Classes != nil {
-		level, wrong := f.setLevel()
-		if err = wrong; err == nil {
-			var l krigo.Labels
-			l, err = m.LabelsOf(ps, level)
-			d.Sets = l.Sets
-		}
-	} else {
-		d.Intervals, err = f.intervals(cmd, m, table, ps)
-	}
-	if err == nil && f.explain {
-		d.Explanation, err = m.Explain(cmd.Context(), table)
-	}
-	return d, found, err
+	return asked.Of(progress.telling(cmd.Context()), m, table)
 }
 
-// predict predicts the rows of a table, and draws samples there.
-func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model,
-	table *dataset.Table) (ps []model.Prediction, drawn [][]float64, err error) {
-	progress := newProgress(cmd.ErrOrStderr(), quiet)
-	defer progress.end()
-	solving := func(iteration int, residual float64) {
-		progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration,
-			Residual: residual})
-	}
-	if f.exactVariance {
-		ps, err = m.Predict(cmd.Context(), table, krigo.PredictOptions{ExactVariance: true,
-			Progress: solving})
-	} else {
-		ps, err = m.Predict(progress.telling(cmd.Context()), table, krigo.PredictOptions{})
-	}
-	if err == nil && f.samples > 0 {
-		drawn, err = m.Sample(cmd.Context(), table,
-			krigo.SampleOptions{Count: f.samples, Seed: f.seed, Progress: solving})
-	}
-	return ps, drawn, err
-}
-
-// intervals returns the intervals of --intervals, by kind.
-func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *dataset.Table,
-	ps []model.Prediction) (of map[string][]krigo.Interval, err error) {
-	of = map[string][]krigo.Interval{}
-	var data *dataset.Table
-	if f.data != "" {
-		if data, err = readTable(f.data, cmd.InOrStdin(), nil, m.Reading); err != nil {
-			return nil, err
-		}
-		defer data.Close()
-	}
-	for _, kind := range f.kinds {
+// intervals returns the intervals of --intervals.
+func (f *predictFlags) intervals() []krigo.IntervalOptions {
+	return lists.Of(f.kinds, func(kind string) krigo.IntervalOptions {
+		o := krigo.IntervalOptions{Kind: kind, Level: f.level}
 		if slices.Contains(krigo.FewRowKinds(), kind) {
-			of[kind], err = m.IntervalsOfFew(cmd.Context(), data, table,
-				krigo.IntervalOptions{Kind: kind, Level: f.level, By: f.by})
-		} else {
-			of[kind], err = m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: f.level})
+			o.By = f.by
 		}
-		if err != nil {
-			return nil, err
-		}
+		return o
+	})
+}
+
+// columnsOf returns an answer as a table.
+func columnsOf(d answer.Answer) answer.Table {
+	if d.Classes != nil {
+		return d.Probabilities()
 	}
-	return of, nil
+	return d.Table()
 }
 
 // written is what predict writes: a document as JSON, or the same as a table.
@@ -308,100 +259,38 @@ func compressed(w io.Writer, ending string) (io.WriteCloser, error) {
 	return gzip.NewWriter(w), nil
 }
 
-// table returns the names of the columns, and a function that fills a row:
-// predictions, intervals, samples, and the explanation.
-func (d predictDocument) table(kinds []string,
-	samples int) (names []string, fill func(i int, values []float64) error) {
-	names = krigo.PredictionNames()
-	if d.Classes != nil {
-		names = []string{"probability_" + d.Classes[0], "probability_" + d.Classes[1],
-			"latent_sd", "outside"}
-		kinds = nil // sets of labels are text
-	}
-	first := len(names)
-	for _, kind := range kinds {
-		names = append(names, kind+"_lower", kind+"_upper")
-	}
-	for j := range samples {
-		names = append(names, fmt.Sprintf("sample%d", j+1))
-	}
-	for _, c := range d.Chances {
-		names = append(names, fmt.Sprintf("probability_%.0f", c.Level))
-	}
-	names = append(names, d.Explanation.Names()...)
-	return names, func(i int, values []float64) error {
-		if p := d.Predictions[i]; d.Classes != nil {
-			copy(values, []float64{1 - p.Mean, p.Mean, p.LatentSD, float64(p.Outside)})
-		} else {
-			p.Fill(values)
-		}
-		at := first
-		for _, kind := range kinds {
-			of := d.Intervals[kind][i]
-			values[at], values[at+1] = of.Lower, of.Upper
-			at += 2
-		}
-		if d.Samples != nil {
-			at += copy(values[at:], d.Samples[i])
-		}
-		for _, c := range d.Chances {
-			values[at] = c.Probabilities[i]
-			at++
-		}
-		d.Explanation.Fill(i, values[at:])
-		return nil
-	}
-}
-
 // predictTargets predicts the rows of a table with models of several targets.
 // The columns of a target's predictions end in _TARGET.
 func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.Targets,
 	table *dataset.Table, kept *dataset.Kept) error {
-	var names []string
-	var fills []func(i int, values []float64) error
-	var widths []int
 	var d targetsPredicted
-	about := make([][]string, len(all.Models))
-	shared := map[string]int{}
+	var columns answer.Table
+	shared := map[string]int{} // how many targets a text is about
 	for i, m := range all.Models {
-		one, found, err := f.document(cmd, c, all.Model(i), table)
+		one, err := f.answer(cmd, c, all.Model(i), table)
 		if err != nil {
 			return fmt.Errorf("target %s: %w", m.Target, err)
 		}
-		for _, text := range found.Words() {
-			about[i] = append(about[i], text)
+		for _, text := range one.Findings.Words() {
 			shared[text]++
 		}
-		own, fill := one.table(f.kinds, f.samples)
-		for _, name := range own {
-			names = append(names, name+"_"+m.Target)
-		}
-		fills = append(fills, fill)
-		widths = append(widths, len(own))
+		columns.Beside(m.Target, columnsOf(one))
 		d.Targets = append(d.Targets, one)
 	}
 	var said []string
-	for i, texts := range about {
-		for _, text := range texts {
-			switch n := shared[text]; {
-			case n < len(all.Models):
-				said = append(said, cautious.Name(all.Models[i].Target)+": "+text)
+	for i, one := range d.Targets {
+		for _, text := range one.Findings.Words() {
+			switch {
+			case shared[text] < len(d.Targets):
+				said = append(said, cautious.Name(one.Target)+": "+text)
 			case i == 0: // it is about all targets
 				said = append(said, text)
 			}
 		}
 	}
 	f.tell(cmd, c, said)
-	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, names, table.Rows,
-		func(i int, values []float64) error {
-			for k, fill := range fills {
-				if err := fill(i, values[:widths[k]]); err != nil {
-					return err
-				}
-				values = values[widths[k]:]
-			}
-			return nil
-		}}, kept)
+	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, columns.Names,
+		table.Rows, columns.Fill}, kept)
 }
 
 // classesPredicted is what predict --json prints of more than two classes.
@@ -420,16 +309,10 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 	}
 	var d classesPredicted
 	level, err := f.setLevel()
+	var found finding.List
 	if err == nil {
-		d.Labels, err = all.PredictLabels(cmd.Context(), table, level)
+		d.Labels, found, err = answer.Labels(cmd.Context(), all, table, level)
 	}
-	if err != nil {
-		return err
-	}
-	found, err := all.Model(0).PredictionFindings(table, lists.Of(d.Predictions,
-		func(p krigo.KindPrediction) model.Prediction {
-			return model.Prediction{Outside: p.Outside}
-		}))
 	if err != nil {
 		return err
 	}
@@ -444,7 +327,7 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 
 // targetsPredicted is what predict --json prints of several targets.
 type targetsPredicted struct {
-	Targets []predictDocument   `json:"targets"`
+	Targets []answer.Answer     `json:"targets"`
 	Kept    map[string][]string `json:"kept,omitempty"`
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/krigo-gp/krigo/internal/answer"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/memory"
 )
@@ -184,4 +185,18 @@ func (r *reply) add(name string, values []float64) {
 	}
 	r.Names = append(r.Names, name)
 	r.data = append(r.data, data)
+}
+
+// addTable adds a buffer for each column of a table.
+func (r *reply) addTable(t answer.Table, rows int) {
+	columns := lists.To(len(t.Names), func(int) []byte { return make([]byte, 8*rows) })
+	row := make([]float64, len(t.Names))
+	for i := range rows {
+		t.Fill(i, row)
+		for k, v := range row {
+			binary.LittleEndian.PutUint64(columns[k][8*i:], math.Float64bits(v))
+		}
+	}
+	r.Names = append(r.Names, t.Names...)
+	r.data = append(r.data, columns...)
 }

@@ -6,7 +6,6 @@ package pipe
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,8 +20,9 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/answer"
 	"github.com/krigo-gp/krigo/internal/lists"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/report"
 	"github.com/krigo-gp/krigo/watch"
 )
@@ -587,114 +587,62 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		return nil, &krigo.UsageError{Err: errors.New("more than two classes have labels, " +
 			"probabilities and sets alone")}
 	}
-	ps, err := m.Predict(ctx, table, krigo.PredictOptions{ExactVariance: args.Exact})
-	if err != nil {
-		return nil, err
-	}
-	var data *dataset.Table // the data that the model was made from
+	asked := answer.Asked{ExactVariance: args.Exact, Findings: true, Samples: args.Samples,
+		Seed: args.Seed, Covariance: args.Covariance, Explain: args.Explain,
+		Intervals: lists.Of(args.Intervals, func(kind string) krigo.IntervalOptions {
+			return krigo.IntervalOptions{Kind: kind, Level: args.Level, By: args.By}
+		})}
 	if r.Data != nil {
 		r.Table = r.Data
-		if _, data, err = s.modelAndTable(ctx, r, false); err != nil {
+		if _, asked.Data, err = s.modelAndTable(ctx, r, false); err != nil {
 			return nil, err
 		}
 	}
-	found, err := m.PredictionFindings(table, ps)
+	d, err := asked.Of(ctx, m, table)
 	if err != nil {
 		return nil, err
 	}
-	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(),
-		"findings": found.Tell()}}
-	column := func(name string, of func(i int) float64) { answer.add(name, lists.To(len(ps), of)) }
-	var e *model.Explanation
-	if args.Explain {
-		if e, err = m.Explain(ctx, table); err != nil {
-			return nil, err
-		}
-	}
-	names := append(krigo.PredictionNames(), e.Names()...)
-	row := make([]float64, len(names))
-	for k, name := range names {
-		column(name, func(i int) float64 {
-			ps[i].Fill(row)
-			e.Fill(i,
-				row[len(row)-len(e.Names()):])
-			return row[k]
-		})
-	}
-	for _, c := range m.Chances(ps) {
-		column(fmt.Sprintf("probability_%.0f", c.Level), func(i int) float64 {
-			return c.Probabilities[i]
-		})
-	}
+	to := told(table.Rows, d.Findings)
 	if m.Classes != nil {
-		l, err := m.LabelsOf(ps, args.Sets)
+		l, err := m.LabelsOf(d.Predictions, args.Sets)
 		if err != nil {
 			return nil, err
 		}
-		answer.addLabels(l)
-	}
-	for _, kind := range args.Intervals {
-		var ends []krigo.Interval
-		asked := krigo.IntervalOptions{Kind: kind, Level: cmp.Or(args.Level, 0.95), By: args.By}
-		switch few := slices.Contains(krigo.FewRowKinds(), kind); {
-		case few && data == nil:
-			err = &krigo.UsageError{Err: fmt.Errorf("intervals %s: give the data that the model "+
-				"was made from", kind)}
-		case few:
-			ends, err = m.IntervalsOfFew(ctx, data, table, asked)
-		default:
-			ends, err = m.Intervals(ps, asked)
-		}
-		if err != nil {
-			return nil, err
-		}
-		column(kind+"_lower", func(i int) float64 { return ends[i].Lower })
-		column(kind+"_upper", func(i int) float64 { return ends[i].Upper })
+		to.addLabels(l)
 	}
 	if args.Covariance {
-		cov, err := m.Covariance(ctx, table)
-		if err != nil {
-			return nil, err
-		}
-		answer.add("covariance", cov.Data)
+		to.add("covariance", d.Covariance.Data)
 	}
 	if args.Samples > 0 {
-		drawn, err := m.Sample(ctx, table, krigo.SampleOptions{Count: args.Samples,
-			Seed: args.Seed})
-		if err != nil {
-			return nil, err
-		}
-		answer.add("samples", slices.Concat(drawn...))
+		to.add("samples", slices.Concat(d.Samples...))
+		d.Samples = nil // they are one buffer
 	}
-	return answer, nil
+	to.addTable(d.Table(), table.Rows)
+	return to, nil
+}
+
+// told returns a reply about predicted rows.
+func told(rows int, found finding.List) *reply {
+	return &reply{Result: map[string]any{"rows": rows, "notices": found.Words(),
+		"findings": found.Tell()}}
 }
 
 // predictClasses does what predict does for more than two classes.
 func predictClasses(ctx context.Context, all *krigo.Targets, table *dataset.Table,
 	level float64) (*reply, error) {
-	l, err := all.PredictLabels(ctx, table, level)
-	if err != nil {
-		return nil, err
-	}
-	outside := lists.Of(l.Predictions, func(p krigo.KindPrediction) float64 {
+	l, found, err := answer.Labels(ctx, all, table, level)
+	to := told(len(l.Predictions), found)
+	to.add("outside", lists.Of(l.Predictions, func(p krigo.KindPrediction) float64 {
 		return float64(p.Outside)
-	})
-	found, err := all.Model(0).PredictionFindings(table, lists.Of(l.Predictions,
-		func(p krigo.KindPrediction) model.Prediction {
-			return model.Prediction{Outside: p.Outside}
-		}))
-	answer := &reply{Result: map[string]any{"rows": len(outside), "notices": found.Words(),
-		"findings": found.Tell()}}
-	answer.add("outside", outside)
-	answer.addLabels(l)
-	return answer, err
+	}))
+	to.addLabels(l)
+	return to, err
 }
 
 // addLabels adds the place of each row's label among the classes, and for each class its
 // probability, and whether it is in the row's set, if there are sets.
 func (r *reply) addLabels(l krigo.Labels) {
-	column := func(name string,
-		of func(i int) float64) {
+	column := func(name string, of func(i int) float64) {
 		r.add(name, lists.To(len(l.Predictions), of))
 	}
 	column("label", func(i int) float64 {
