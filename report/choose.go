@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -18,100 +19,36 @@ const mostRows = 50_000
 
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
-	chosen := k.rows
-	s := &sample{kind: k, all: len(chosen), values: map[int][]float64{},
-		epsilon: "the certificate's ε"}
-	if !r.Valid {
-		s.epsilon = "ε"
-	}
+	s := &sample{kind: k, all: len(k.rows), values: map[int][]float64{},
+		epsilon: spelling.Either(r.Valid, "the certificate's ε", "ε")}
 	// this takes some seconds
-	if most := max(1000, min(mostRows, int(1e11/r.q.Work(true)))); len(chosen) > most {
-		for i, k := range spread(most, len(chosen)) {
-			chosen[i] = chosen[k]
+	if most := max(1000, min(mostRows, int(1e11/r.q.Work(true)))); s.all > most {
+		for i, k := range spread(most, s.all) {
+			s.rows[i] = s.rows[k]
 		}
-		chosen = chosen[:most]
+		s.rows = s.rows[:most]
 	}
-	s.rows = chosen
-	loss := r.m.Terms.Loss
-	counted := r.certified != nil && loss.IsZeroOne()
-	for left := chosen; len(left) > 0; {
+	for left := s.rows; len(left) > 0; {
 		n := min(len(left), max(1, mostNumbers/d.Cols))
-		x, y, err := d.Select(left[:n])
-		if err != nil {
+		b := block{rows: left[:n]}
+		left = left[n:]
+		var err error
+		if b.x, b.y, err = d.Select(b.rows); err != nil {
 			return err
 		}
-		whole, err := d.Whole(left[:n], y)
-		if err != nil {
-			return err
-		}
-		scale := model.TargetScale(loss, r.m.Scaling, whole)
-		noises, err := r.m.KnownNoise(d.Scaled(left[:n], r.m.Scaling))
-		if err != nil {
-			return err
-		}
-		mean, variance, err := r.latent(x, true)
-		if err != nil {
+		if b.mean, b.variance, err = r.latent(b.x, true); err != nil {
 			r.warn("There are no figures of the %s: %v.", k.of, err)
 			return nil
 		}
-		if err := d.Scaled(left[:n], r.m.Scaling).Expose(mean); err != nil {
+		if err := r.compare(s, d, b); err != nil {
 			return err
-		}
-		left = left[n:]
-		if noises == nil {
-			noises = r.noises(x, mean, variance)
-		}
-		point, sds, err := r.m.Points(mean, variance, noises)
-		if err != nil {
-			return err
-		}
-		scaled := make([]float64, n)
-		seen := make([]float64, n)
-		r.m.Scaling.Standard(scaled, y)
-		r.m.Scaling.Target(seen, y)
-		for i, v := range scaled {
-			sd := sds[i]
-			z := (seen[i] - mean[i]) / sds[i]
-			if r.m.Scaling.Transform != nil { // the noise of the transformed target is Gaussian
-				noise := r.m.ObservationNoise
-				if noises != nil {
-					noise = noises[i]
-				}
-				z = (seen[i] - mean[i]) / math.Sqrt(variance[i]+noise)
-			}
-			if noise := r.m.Sited(); noise != nil {
-				if z, err = noise.NormalScore(y[i], mean[i], variance[i],
-					r.m.ObservationNoise); err != nil {
-					return err
-				}
-			}
-			s.scaled = append(s.scaled, v-point[i])
-			s.z = append(s.z, z)
-			if r.m.Classes != nil {
-				log := r.m.Sited().LogPredictive(y[i], mean[i], variance[i], r.m.ObservationNoise)
-				s.logLoss = append(s.logLoss, -log)
-			}
-			at := 0.
-			if loss.Kind == pacbayes.Scaled {
-				at = sd
-			} else if scale != nil {
-				at = scale[i]
-			}
-			if counted {
-				s.miss = append(s.miss, loss.Point(v, point[i], at) > 0)
-			}
 		}
 		for _, c := range columns {
 			for i := range n {
-				s.values[c] = append(s.values[c], r.columns[c].value(x[i*d.Cols:(i+1)*d.Cols]))
+				row := b.x[i*d.Cols : (i+1)*d.Cols]
+				s.values[c] = append(s.values[c], r.columns[c].value(row))
 			}
 		}
-		predicted, err := r.raw(mean, variance)
-		if err != nil {
-			return err
-		}
-		s.y = append(s.y, y...)
-		s.mean = append(s.mean, predicted...)
 	}
 	s.name = fmt.Sprintf("%s %s", whole(len(s.y)), s.of)
 	if len(s.y) == 1 {
@@ -122,6 +59,78 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 	}
 	r.samples = append(r.samples, s)
 	return nil
+}
+
+// block is rows of the data with their inputs and targets, and the mean and variance of f there.
+type block struct {
+	rows                 []int
+	x, y, mean, variance []float64
+}
+
+// compare adds rows to a sample: their predictions, residuals and misses.
+func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
+	rows := d.Scaled(b.rows, r.m.Scaling)
+	noises, err := r.m.KnownNoise(rows)
+	if err != nil {
+		return err
+	}
+	if err := rows.Expose(b.mean); err != nil {
+		return err
+	}
+	if noises == nil {
+		noises = r.noises(b.x, b.mean, b.variance)
+	}
+	point, sds, err := r.m.Points(b.mean, b.variance, noises)
+	if err != nil {
+		return err
+	}
+	whole, err := d.Whole(b.rows, b.y)
+	if err != nil {
+		return err
+	}
+	loss := r.m.Terms.Loss
+	scale := model.TargetScale(loss, r.m.Scaling, whole)
+	if loss.Kind == pacbayes.Scaled {
+		scale = sds
+	}
+	scaled := make([]float64, len(b.y))
+	seen := make([]float64, len(b.y))
+	r.m.Scaling.Standard(scaled, b.y)
+	r.m.Scaling.Target(seen, b.y)
+	for i, v := range scaled {
+		s.scaled = append(s.scaled, v-point[i])
+		residual := seen[i] - b.mean[i]
+		z := residual / sds[i]
+		noise := r.m.ObservationNoise
+		switch sited := r.m.Sited(); {
+		case sited != nil:
+			z, err = sited.NormalScore(b.y[i], b.mean[i], b.variance[i], noise)
+		case r.m.Scaling.Transform != nil && noises != nil:
+			noise = noises[i]
+			fallthrough
+		case r.m.Scaling.Transform != nil: // the noise of the transformed target is Gaussian
+			z = residual / math.Sqrt(b.variance[i]+noise)
+		}
+		if err != nil {
+			return err
+		}
+		s.z = append(s.z, z)
+		if r.m.Classes != nil {
+			log := r.m.Sited().LogPredictive(b.y[i], b.mean[i], b.variance[i], noise)
+			s.logLoss = append(s.logLoss, -log)
+		}
+		if r.certified != nil && loss.IsZeroOne() {
+			unit := 0.
+			if scale != nil {
+				unit = scale[i]
+			}
+			s.miss = append(s.miss, loss.Point(v, point[i], unit) > 0)
+		}
+	}
+	predicted, err := r.raw(b.mean, b.variance)
+	s.y = append(s.y, b.y...)
+	s.mean = append(s.mean, predicted...)
+	return err
 }
 
 // choose finds the rows that the figures show.
