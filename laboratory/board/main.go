@@ -8,7 +8,7 @@
 //	go run ./board --pages             writes the tables beside other libraries, from the files in laboratory/results
 //	go run ./board --splits DIR        writes the splits, for peers.py
 //
-// --krigo PATH measures another program, for example of another commit. docs/behind/board.md says more.
+// --krigo PATH measures another program, for example of another commit. README.md of this folder says more.
 package main
 
 import (
