@@ -2,15 +2,21 @@
 export GOWORK = off
 
 BASE ?= main
+
+# Tests of whole fits take minutes. Of the packages that have them, make test runs what is quick.
+LONG = krigo$$|internal/command|cmd/krigo|internal/fit|docs/record|verify
+QUICK = Options|Settings|Flags|Schema|Help|Fields|Words|Usage|Parse
+
 .PHONY: build test check docs bench
 
 build:
 	go build -o krigo ./cmd/krigo
 
 test:
-	gofmt -l . | (! grep .)
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
-	go test -vet=off -short ./...
+	go test -vet=off -short $$(go list ./... | grep -vE '$(LONG)')
+	go test -vet=off -short -run '$(QUICK)' $$(go list ./... | grep -E '$(LONG)')
 
 check:
 	.ci/run

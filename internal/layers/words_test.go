@@ -66,6 +66,22 @@ func TestPlain(t *testing.T) {
 		"%d riddles, more than %d:\n%s", len(found), mostRiddles, strings.Join(found, "\n"))
 }
 
+// TestLengths shows that the papers stay short enough to be read. Long tables of results go to laboratory/results.
+func TestLengths(t *testing.T) {
+	for _, group := range []struct {
+		pages string
+		most  int // words, as wc counts them
+	}{{"README.md", 900}, {"CONTRIBUTING.md", 1200}, {"CHANGELOG.md", 5000}, {"docs/*.md docs/*/*.md", 65000}} {
+		words := 0
+		for _, glob := range strings.Fields(group.pages) {
+			for _, path := range must.Get(filepath.Glob(filepath.Join("../..", glob)))(t) {
+				words += len(strings.Fields(string(must.Get(os.ReadFile(path))(t))))
+			}
+		}
+		must.Hold(t, 0 < words && words <= group.most, "%s: %d words, at most %d", group.pages, words, group.most)
+	}
+}
+
 // worded returns what TestWords finds wrong with a page.
 func worded(t *testing.T, path string) (wrong []string) {
 	file := must.Get(os.Open(path))(t)
