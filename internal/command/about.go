@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/report"
 )
 
@@ -40,10 +38,7 @@ func newVersion(c *common) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versionDocument{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH,
 				linalg.Level.String()}
-			return c.answer(cmd, v, func(w io.Writer) {
-				fmt.Fprintf(w, "krigo %s (%s, %s, numeric core %s)\n", v.Version, v.Go,
-					v.System, v.Core)
-			})
+			return c.answer(cmd, v, "version", v)
 		},
 	}
 }
@@ -134,17 +129,9 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 				}); err != nil {
 				return err
 			}
-			return c.answer(cmd, fitJSON(m, path(".krigo")), func(w io.Writer) {
-				printFit(w, m, path(".krigo"), false)
-				fmt.Fprintf(w, "\nOpen %s in a browser. Then:\n", path(".html"))
-				model := spelling.Shell(path(".krigo"))
-				data := spelling.Shell(path(".csv"))
-				fmt.Fprintf(w, "  krigo predict %s %s    # mean, variance and interval for "+
-					"each row\n", model, data)
-				fmt.Fprintf(w, "  krigo certify %s %s    # recompute the guarantee\n", model, data)
-				fmt.Fprintf(w, "  krigo serve %s    # type inputs at http://localhost:8080/\n",
-					model)
-			})
+			return c.answer(cmd, fitJSON(m, path(".krigo")), "demo", map[string]any{
+				"Fit": wordsOf(m, path(".krigo"), false), "Page": path(".html"),
+				"Model": path(".krigo"), "Data": path(".csv")})
 		},
 	}
 }

@@ -2,12 +2,13 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -40,27 +41,38 @@ func parted(sentence string) (promise, rest string) {
 	return strings.Join(lines[:end], "\n"), strings.Join(lines[end:], "\n")
 }
 
-// printCertificate prints a certificate in words:
-// what it promises about predictions, then context, then its figures and conditions.
-func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate, context string) {
-	fmt.Fprintln(w, paragraphs(m.Sentence(c), context)+"\n")
-	which := "certified"
-	switch {
-	case m.Terms.Backtest: // a backtest has no bound
-		which = "last"
-	case c.Route == pacbayes.Direct:
-		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n",
-			cautious.RoundUp(c.MeanBound, 4), cautious.RoundUp(c.BoundSqrt, 4))
-	default:
-		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the "+
-			"mean %.4f\n", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4),
-			cautious.RoundUp(c.MeanBound, 4))
+// certificateWords are a certificate in words: what it promises about predictions, then context,
+// then its figures and conditions.
+type certificateWords struct {
+	M       *krigo.Model
+	C       *pacbayes.Certificate
+	Context string
+}
+
+// Which says which rows are counted.
+func (c certificateWords) Which() string {
+	return spelling.Either(c.M.Terms.Backtest, "last", "certified") // a backtest has no bound
+}
+
+// confusion returns the numbers of certified rows by true class (a line each) and predicted class.
+func confusion(l *pacbayes.Labels) string {
+	const most, width = 12, 14
+	if len(l.Classes) > most {
+		return "\n"
 	}
-	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f "+
-		"nats\n", counted(c.Rows, c.Groups, which), c.EmpiricalRisk, c.KL, c.GridPenalty,
-		c.ChoicesPenalty)
-	fmt.Fprintln(w, "Conditions")
-	for _, s := range c.Conditions {
-		fmt.Fprintln(w, "  - "+s)
+	var b strings.Builder
+	b.WriteString("\nCertified rows: true class, and predicted class in columns\n")
+	name := func(s string) string { return spelling.Cut(cautious.Name(s), width) }
+	line := func(head string, cell func(j int) string) {
+		fmt.Fprintf(&b, "  %-*s", width, head)
+		for j := range l.Classes {
+			fmt.Fprintf(&b, " %*s", max(6, utf8.RuneCountInString(name(l.Classes[j]))), cell(j))
+		}
+		b.WriteString("\n")
 	}
+	line("", func(j int) string { return name(l.Classes[j]) })
+	for i, counts := range l.Confusion {
+		line(name(l.Classes[i]), func(j int) string { return fmt.Sprint(counts[j]) })
+	}
+	return b.String()
 }

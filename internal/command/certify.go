@@ -2,17 +2,14 @@ package command
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -171,7 +168,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 	if err != nil {
 		return err
 	}
-	return c.answer(cmd, r, func(w io.Writer) { printRecertification(w, m, r) })
+	return c.answer(cmd, r, "recertified", recertified{certificateWords{M: m, C: r.Certificate}, r})
 }
 
 // runLabels recomputes the certificate of labels args[0] from the certified rows args[1].
@@ -203,13 +200,8 @@ func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) e
 			{What: "all counts, bounds, thresholds and words", By: "recomputed " +
 				"from the rows"}},
 		[]model.Claim{{What: "the conditions above", By: "no program can check them"}}}
-	return c.answer(cmd, d, func(w io.Writer) {
-		fmt.Fprintf(w, "Reproduced from the %d rows of %s, with the same numbers.\n",
-			p.Certificate.Rows, args[1])
-		printLabels(w, p)
-		printClaims(w, "Checked", d.Checked)
-		printClaims(w, "Taken on the certifier's word", d.OnWord)
-	})
+	return c.answer(cmd, d, "reproduced", map[string]any{"Labels": p, "Data": args[1],
+		"Checked": d.Checked, "OnWord": d.OnWord})
 }
 
 // runTargets recomputes the certificates of all targets, and the certificate of all together.
@@ -225,7 +217,9 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 		Together model.Together           `json:"together"`
 		Sentence string                   `json:"sentence"`
 	}
+	var each []recertified
 	for i, m := range all.Models {
+		each = append(each, recertified{certificateWords: certificateWords{M: all.Model(i)}})
 		if m.Certificate == nil {
 			continue
 		}
@@ -235,6 +229,8 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 			return err
 		}
 		d.Targets = append(d.Targets, r)
+		each[i].C = r.Certificate
+		each[i].R = r
 	}
 	if d.Targets == nil {
 		return &krigo.NoCertificate{Reason: all.Together.Reason}
@@ -243,20 +239,8 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	d.Together, d.Sentence = all.Together, all.Sentence()
-	return c.answer(cmd, d, func(w io.Writer) {
-		fmt.Fprintln(w, paragraphs("Recomputed for all targets, with the same numbers.\n"+
-			d.Sentence))
-		k := 0
-		for i, m := range all.Models {
-			fmt.Fprintf(w, "\nTarget    %s\n\n", m.Target)
-			if m.Certificate == nil {
-				fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
-				continue
-			}
-			printRecertification(w, all.Model(i), d.Targets[k])
-			k++
-		}
-	})
+	return c.answer(cmd, d, "recertified targets", map[string]any{"Sentence": d.Sentence,
+		"Each": each})
 }
 
 // runFresh bounds the risk of a model from rows that the model never saw.
@@ -274,7 +258,7 @@ func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model,
 	if err != nil {
 		return err
 	}
-	return c.answer(cmd, fresh, func(w io.Writer) { printFresh(w, m, fresh) })
+	return c.answer(cmd, fresh, "fresh", map[string]any{"M": m, "F": fresh})
 }
 
 // recertify recomputes the certificate of a model, and refuses a model whose certificate differs.
@@ -313,46 +297,9 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 	return r, err
 }
 
-// printRecertification prints a recomputed certificate, with what was checked and what wasn't.
-func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification) {
-	if head := r.Headline(); head != "" {
-		fmt.Fprintln(w, head+"\n")
-	}
-	printCertificate(w, m, r.Certificate, "")
-	if r.Shift != nil {
-		fmt.Fprintln(w, r.Shift.Sentence())
-	}
-	if r.Notice != "" {
-		fmt.Fprintf(w, "Notice    %s\n", r.Notice)
-	}
-	printClaims(w, "Checked", r.Checked)
-	printClaims(w, "Taken on the fitter's word", r.OnWord)
-}
-
-// printClaims lists claims of the model file under a head, each with how it was checked or why it
-// wasn't.
-func printClaims(w io.Writer, head string, claims []model.Claim) {
-	if len(claims) > 0 {
-		fmt.Fprintln(w, head)
-	}
-	for _, c := range claims {
-		fmt.Fprintf(w, "  - %s: %s\n", c.What, c.By)
-	}
-}
-
-// printFresh prints what fresh rows show.
-func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
-	fmt.Fprintln(w, paragraphs(f.Sentence(m))+"\n")
-	what := spelling.Either(f.Groups > 0, "groups", "rows")
-	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk,
-		cautious.RoundUp(f.MeanBound, 4), what)
-	if m.Terms.Route == pacbayes.Direct { // its bound isn't about a random draw
-		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)
-		return
-	}
-	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"),
-		cautious.Complement(f.Delta))
-	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
-	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n",
-		f.GibbsRisk, cautious.RoundUp(f.Bound, 4), what)
+// recertified is a recomputed certificate in words, with what was checked and what wasn't.
+// R is nil for a model without a certificate.
+type recertified struct {
+	certificateWords
+	R *krigo.Recertification
 }

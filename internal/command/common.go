@@ -2,10 +2,8 @@ package command
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"runtime/debug"
@@ -98,20 +96,4 @@ func between(least, most int) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// answer writes a result to standard output: with --json as JSON, else in words, which are wrapped.
-func (c *common) answer(cmd *cobra.Command, result any, words func(w io.Writer)) error {
-	if c.json {
-		return printJSON(cmd.OutOrStdout(), result)
-	}
-	words(folded(cmd.OutOrStdout()))
-	return nil
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

@@ -81,7 +81,7 @@ pay for.`,
 					return err
 				}
 			}
-			return c.answer(cmd, rows, func(w io.Writer) { printComparison(w, rows) })
+			return c.answer(cmd, rows, "comparison", comparisonWords(rows))
 		}),
 	}
 	flags := cmd.Flags()
@@ -138,59 +138,59 @@ func comparisonName(out string) error {
 		"ends in .csv, .json or .html", out)
 }
 
-// printComparison prints the measures that fit on a terminal. The files have all measures.
-func printComparison(w io.Writer, rows []krigo.Comparison) {
+// comparisonWords returns what is printed of a comparison.
+func comparisonWords(rows []krigo.Comparison) map[string]any {
+	words := map[string]any{"Splits": rows[0].Splits,
+		"Measures": measures("objective", false, rows, func(r krigo.Comparison) map[string]krigo.Measure {
+			return r.Measures
+		})}
+	if rows[len(rows)-1].Differences != nil {
+		words["Differences"] = measures("less "+rows[0].Objective, true, rows,
+			func(r krigo.Comparison) map[string]krigo.Measure { return r.Differences })
+	}
+	return words
+}
+
+// measures returns a table of the measures that fit on a terminal. The files have all measures.
+// what is the head of its first column.
+func measures(what string, signed bool, rows []krigo.Comparison,
+	of func(krigo.Comparison) map[string]krigo.Measure) string {
 	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd",
 		"coverage95", "seconds"}
-	print := func(what string, signed bool, of func(krigo.Comparison) map[string]krigo.Measure) {
-		lines := [][]string{append([]string{what, "ε"}, shown...)}
-		for _, r := range rows {
-			measures := of(r)
-			if measures == nil {
-				continue
-			}
-			line := []string{r.Objective, cautious.Width(r.Epsilon)}
-			for _, name := range shown {
-				text := "-"
-				if m, ok := measures[name]; ok {
-					text = m.Text(signed)
-				}
-				line = append(line, text)
-			}
-			lines = append(lines, line)
+	lines := [][]string{append([]string{what, "ε"}, shown...)}
+	for _, r := range rows {
+		measures := of(r)
+		if measures == nil {
+			continue
 		}
-		// most numbers fit in 16 columns, so that tables look alike
-		wide := slices.Repeat([]int{16}, len(lines[0]))
-		wide[0], wide[1] = 10, 5
-		for _, line := range lines {
-			for k, text := range line {
-				wide[k] = max(wide[k], utf8.RuneCountInString(text))
+		line := []string{r.Objective, cautious.Width(r.Epsilon)}
+		for _, name := range shown {
+			text := "-"
+			if m, ok := measures[name]; ok {
+				text = m.Text(signed)
 			}
+			line = append(line, text)
 		}
-		for _, line := range lines {
-			fmt.Fprintf(w, "%-*s", wide[0], line[0])
-			for k, text := range line[1:] {
-				fmt.Fprintf(w, " %*s", wide[k+1], text)
-			}
-			fmt.Fprintln(w)
+		lines = append(lines, line)
+	}
+	// most numbers fit in 16 columns, so that tables look alike
+	wide := slices.Repeat([]int{16}, len(lines[0]))
+	wide[0] = 10
+	wide[1] = 5
+	for _, line := range lines {
+		for k, text := range line {
+			wide[k] = max(wide[k], utf8.RuneCountInString(text))
 		}
 	}
-	print("objective", false, func(r krigo.Comparison) map[string]krigo.Measure {
-		return r.Measures
-	})
-	if rows[len(rows)-1].Differences != nil {
-		fmt.Fprintln(w)
-		print("less "+rows[0].Objective, true, func(r krigo.Comparison) map[string]krigo.Measure {
-			return r.Differences
-		})
+	var b strings.Builder
+	for _, line := range lines {
+		fmt.Fprintf(&b, "%-*s", wide[0], line[0])
+		for k, text := range line[1:] {
+			fmt.Fprintf(&b, " %*s", wide[k+1], text)
+		}
+		b.WriteString("\n")
 	}
-	if rows[0].Splits == 1 {
-		fmt.Fprintln(w, "\nOne split: there are no standard errors.")
-	} else {
-		fmt.Fprintf(w, "\nMeans ± standard errors over %d splits.\n", rows[0].Splits)
-	}
-	fmt.Fprintln(w, "Every fit's certificate stands by itself. Choosing the best row is a choice "+
-		"that they don't pay for.")
+	return b.String()
 }
 
 func writeComparison(w io.Writer, rows []krigo.Comparison) error {

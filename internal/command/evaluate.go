@@ -1,14 +1,9 @@
 package command
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/internal/cautious"
-	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -52,58 +47,9 @@ the grid.`,
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), e)
 			}
-			return printEvaluation(cmd.OutOrStdout(), e)
+			return say(cmd.OutOrStdout(), "evaluation", e)
 		}),
 	}
 	f.register(cmd.Flags(), "evaluate")
 	return cmd
-}
-
-func printEvaluation(w io.Writer, e *krigo.Evaluation) error {
-	fmt.Fprintf(w, "%s %.12g", e.Objective, e.Value)
-	if e.StandardError != nil {
-		fmt.Fprintf(w, " ± %.2g (an estimate and its standard error)", *e.StandardError)
-	}
-	fmt.Fprintln(w)
-	if e.Jitter > 0 {
-		fmt.Fprintf(w, "with %.2g added to the diagonal of the inducing inputs' covariance "+
-			"matrix\n", e.Jitter)
-	}
-	fmt.Fprintln(w, "gradient")
-	if err := printJSON(w, e.Gradient); err != nil {
-		return err
-	}
-	if e.GradientError != nil {
-		fmt.Fprintln(w, "its standard errors")
-		if err := printJSON(w, e.GradientError); err != nil {
-			return err
-		}
-	}
-	if b := e.EvidenceBounds; b != nil {
-		fmt.Fprintln(w, "log evidence, from above to below")
-		for _, bound := range []struct {
-			name  string
-			value *float64
-		}{{"upper bound", b.Upper}, {"by the norm of K − Q", b.UpperNorm}, {"evidence", b.Evidence},
-			{"α-ELBO", b.AlphaELBO},
-			{"α-ELBO at vfe's q(U)", b.AlphaAtVariational}, {"Jensen's there", b.Jensen},
-			{"vfe", b.Variational}} {
-			if bound.value != nil {
-				fmt.Fprintf(w, "  %-22s %.12g\n", bound.name, *bound.value)
-			}
-		}
-	}
-	if e.Certificate == nil {
-		fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)
-	} else {
-		sure := ""
-		if c := e.Certificate; c.Valid {
-			what := spelling.Either(c.Groups > 0, "groups", "rows")
-			sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)",
-				cautious.Complement(c.Delta), what)
-		}
-		fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label,
-			cautious.RoundUp(e.Certificate.Bound, 6), sure)
-	}
-	return nil
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
-	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -342,7 +341,7 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 		if err != nil {
 			return err
 		}
-		return printPlan(cmd.OutOrStdout(), plan, c.json)
+		return c.plan(cmd, plan)
 	}
 	out := cmp.Or(f.out, modelName(path))
 	if r.Rank() == 0 {
@@ -462,21 +461,14 @@ func (t *fitting) train(begin time.Time, f *fitFlags) (err error) {
 
 // print prints a model, and its sibling all unless all is nil.
 func (t *fitting) print(m, all *krigo.Model) error {
-	if t.json {
-		d := fitJSON(m, t.out)
-		if all != nil {
-			delivered := fitJSON(all, siblingName(t.out))
-			d.Delivered = &delivered
-		}
-		return printJSON(t.cmd.OutOrStdout(), d)
-	}
-	w := folded(t.cmd.OutOrStdout())
-	printFit(w, m, t.out, t.verbose)
+	d := fitJSON(m, t.out)
+	words := []fitWords{wordsOf(m, t.out, t.verbose)}
 	if all != nil {
-		fmt.Fprintln(w)
-		printFit(w, all, siblingName(t.out), t.verbose)
+		delivered := fitJSON(all, siblingName(t.out))
+		d.Delivered = &delivered
+		words = append(words, wordsOf(all, siblingName(t.out), t.verbose))
 	}
-	return nil
+	return t.answer(t.cmd, d, "fits", words)
 }
 
 // saveSomewhere saves a model. A fit may have taken hours, so if the disk is full, saveSomewhere
@@ -747,177 +739,78 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 	return d
 }
 
-// rows says how many rows trained the model, and how many certify it.
-func (d *fitDocument) rows(m *krigo.Model) string {
-	rows := fmt.Sprintf("%d rows × %d inputs", d.Rows, d.Inputs)
-	n := m.Counts[dataset.Certified]
+// fitWords are what fit prints of a model.
+type fitWords struct {
+	M       *krigo.Model
+	D       fitDocument
+	Verbose bool // without it, words have what most people need
+}
+
+func wordsOf(m *krigo.Model, path string, verbose bool) fitWords {
+	return fitWords{m, fitJSON(m, path), verbose}
+}
+
+// Rows says how many rows trained the model, and how many certify it.
+func (f fitWords) Rows() string {
+	rows := fmt.Sprintf("%d rows × %d inputs", f.D.Rows, f.D.Inputs)
+	n := f.M.Counts[dataset.Certified]
 	switch {
-	case !m.Terms.Fixed || n == 0:
+	case !f.M.Terms.Fixed || n == 0:
 		return rows
-	case m.Certificate == nil || m.Terms.Backtest:
-		return fmt.Sprintf("%d of %s", d.Rows-n, rows)
+	case f.M.Certificate == nil || f.M.Terms.Backtest:
+		return fmt.Sprintf("%d of %s", f.D.Rows-n, rows)
 	}
-	return fmt.Sprintf("%d of %s, certified on the other %d", d.Rows-n, rows, n)
+	return fmt.Sprintf("%d of %s, certified on the other %d", f.D.Rows-n, rows, n)
 }
 
-// printFit prints what a fit made. Without --verbose it prints what most people need.
-func printFit(w io.Writer, m *krigo.Model, path string, verbose bool) {
-	if verbose {
-		printAll(w, m, path)
-		return
-	}
-	var below []string // paragraphs below the promise
-	if c := m.Certificate; c != nil {
-		promise, rest := parted(m.Sentence(c))
-		fmt.Fprintln(w, paragraphs(m.NoBetter(), promise))
-		below = append(below, m.Scores(), rest, m.FromAllRows())
-		if c.Valid {
-			below = append(below, c.Conditions[:min(2, len(c.Conditions))]...)
-		}
-	} else {
-		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+"."))
-		below = append(below, m.ToldElsewhere()...)
-	}
-	fmt.Fprintln(w, strings.Repeat("─", 24))
-	if said := paragraphs(below...); said != "" {
-		fmt.Fprintln(w, said+"\n")
-	}
-	d := fitJSON(m, path)
-	fmt.Fprintf(w, "Model     %s on %s, kernel %s\n", m.Objective, d.rows(m), d.Kernel.Expression())
-	printLeftOut(w, m)
-	printTest(w, m)
-	printFindings(w, told(m.Findings, false))
-	fmt.Fprintf(w, "Saved     %s (all conditions, the kernel and all notices: --verbose)\n", path)
+// Certificate returns the certificate for all words about it.
+func (f fitWords) Certificate() certificateWords {
+	return certificateWords{f.M, f.M.Certificate, f.M.InContext()}
 }
 
-// printAll prints all that is known of a fit.
-func printAll(w io.Writer, m *krigo.Model, path string) {
-	if c := m.Certificate; c != nil {
-		if first := m.NoBetter(); first != "" {
-			fmt.Fprintln(w, first+"\n")
-		}
-		printCertificate(w, m, c, m.InContext())
-	} else {
-		fmt.Fprintln(w, paragraphs("No certificate: "+m.CertificateReason+".",
-			strings.Join(m.ToldElsewhere(), "\n")))
+// Promise returns the certificate's promise.
+func (f fitWords) Promise() string {
+	promise, _ := parted(f.M.Sentence(f.M.Certificate))
+	return promise
+}
+
+// Below returns the paragraphs below the promise.
+func (f fitWords) Below() string {
+	c := f.M.Certificate
+	if c == nil {
+		return paragraphs(f.M.ToldElsewhere()...)
 	}
-	d := fitJSON(m, path)
-	fmt.Fprintf(w, "\nModel     %s on %s, kernel %s\n", m.Objective, d.rows(m), d.Kernel)
-	if m.Encoding != nil {
-		fmt.Fprintf(w, "          %s\n", m.Encoding)
+	_, rest := parted(f.M.Sentence(c))
+	below := []string{f.M.Scores(), rest, f.M.FromAllRows()}
+	if c.Valid {
+		below = append(below, c.Conditions[:min(2, len(c.Conditions))]...)
 	}
-	kind := ""
-	switch {
-	case m.Varying != nil:
-		kind = "; it depends on the inputs"
-	case m.Noise != "":
-		kind = "; of kind " + m.Noise
-	}
-	if m.Classes != nil {
-		fmt.Fprintf(w, "          %s: the function and probit noise give the probability of %s, "+
-			"not of %s\n", cautious.Name(m.Target), cautious.Name(m.Classes[1]),
-			cautious.Name(m.Classes[0]))
-	} else {
-		fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units%s)\n",
-			d.NoiseVariance, d.ObservationNoise, kind)
-	}
-	if d.Parts != nil {
-		fmt.Fprintf(w, "Parts     of the predictions' variance: %s (± 95 %% intervals; for "+
-			"independent, normally distributed inputs)\n", d.Parts)
-	}
-	printLeftOut(w, m)
-	printTest(w, m)
-	if f := m.Conformal; f != nil {
-		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd hold %s of further targets, "+
-			"on average over draws of the %d %s rows and further rows from the same source "+
-			"(exchangeable rows)\n", cautious.Width(f.HalfWidth*m.Scaling.TargetScale),
-			cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows,
-			cmp.Or(f.From, "calibration"))
-	}
-	starts := strconv.Itoa(m.Training.Starts)
+	return paragraphs(below...)
+}
+
+// Restarts returns the number of --restarts, or 0.
+func (f fitWords) Restarts() int {
 	var asked krigo.Options
-	if json.Unmarshal(m.Fitted, &asked) == nil && asked.Run.Restarts > 0 {
-		starts += fmt.Sprintf(" (--restarts %d for each kernel tried)", asked.Run.Restarts)
+	if json.Unmarshal(f.M.Fitted, &asked) != nil {
+		return 0
 	}
-	fmt.Fprintf(w, "Training  starts: %s, %d iterations, %d evaluations, %.1f s; the best "+
-		"run: %s\n", starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds,
-		m.Training.Stopped)
-	printFindings(w, m.Findings)
-	fmt.Fprintf(w, "Saved     %s\n", path)
+	return asked.Run.Restarts
 }
 
-// printLeftOut prints the error of rows that are predicted from all others, if the fit has it.
-func printLeftOut(w io.Writer, m *krigo.Model) {
-	if e := m.Training.LeaveOneOut; e > 0 {
-		fmt.Fprintf(w, "Left out  RMSE %s (%s) if each row is predicted from all others. Further "+
-			"rows have a larger RMSE, with few rows up to twice as large, since every row shaped "+
-			"the parameters\n", cautious.Number(e), cautious.Name(m.Target))
-	}
+// Told returns the findings to print: with --verbose all of them, and else the warnings.
+func (f fitWords) Told() finding.List {
+	return lists.If(f.M.Findings, func(one finding.Finding) bool {
+		return f.Verbose || one.Severity() == finding.Warning
+	})
 }
 
-// printTest prints the errors on test rows, if the fit has any.
-func printTest(w io.Writer, m *krigo.Model) {
-	if t := m.Test; t != nil && m.Classes != nil {
-		fmt.Fprintf(w, "Test      %d rows: %.1f %% wrong labels, log loss %.3g, Brier score %.3g\n",
-			t.Rows, 100*t.MeanRisk, t.NLPD, t.RMSERaw*t.RMSERaw)
-	}
-	if t := m.Test; t != nil && m.Classes == nil {
-		of := spelling.If(t.Groups > 0, " (on average over %d groups)", t.Groups)
-		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g "+
-			"(scaled)\n", t.Rows, cautious.Number(t.RMSERaw), cautious.Name(m.Target),
-			t.MSE, t.NLPD)
-		// The bound of the route direct isn't about a random draw.
-		draw := spelling.If(m.Terms.Route != pacbayes.Direct,
-			", of a random draw %.3f", t.GibbsRisk)
-		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the "+
-			"model's own belief, hold %.1f %%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
-		if t.Conformal != nil {
-			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones "+
-				"%.1f %%\n", 100**t.Conformal, 100**t.Normalised)
-		}
-	}
-}
-
-// told returns the findings to print: all of them if verbose is true, and else the warnings.
-func told(found finding.List, verbose bool) finding.List {
-	if verbose {
-		return found
-	}
-	return lists.If(found, func(f finding.Finding) bool { return f.Severity() == finding.Warning })
-}
-
-func printFindings(w io.Writer, found finding.List) {
-	for _, f := range found {
-		fmt.Fprintf(w, "Notice    %s\n", f)
-	}
-}
-
-// printPlan prints what a fit would do.
-func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
-	if asJSON {
-		return printJSON(w, struct {
-			*krigo.Plan
-			Notices  []string       `json:"notices,omitempty"`
-			Findings []finding.Told `json:"findings,omitempty"`
-		}{p, p.Findings.Words(), p.Findings.Tell()})
-	}
-	w = folded(w)
-	of := func(what string, r krigo.Roles) {
-		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what,
-			r.Test, r.Calibration, r.Prior, r.Certified)
-	}
-	of("Rows", p.Roles)
-	if p.Groups != nil {
-		of("Groups", *p.Groups)
-	}
-	how := spelling.Either(p.M == 0,
-		"full GP, solved by "+p.Solver,
-		fmt.Sprintf("%d inducing inputs", p.M))
-	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains,
-		how, p.Method, p.Starts, strings.Join(p.Kernels, ", "))
-	printFindings(w, p.Findings)
-	fmt.Fprintf(w, "Options   %s\n", p.Options)
-	return nil
+// plan prints what a fit would do.
+func (c *common) plan(cmd *cobra.Command, p *krigo.Plan) error {
+	return c.answer(cmd, struct {
+		*krigo.Plan
+		Notices  []string       `json:"notices,omitempty"`
+		Findings []finding.Told `json:"findings,omitempty"`
+	}{p, p.Findings.Words(), p.Findings.Tell()}, "plan", p)
 }
 
 // targetsDocument is what fit --json prints of several targets.
@@ -951,17 +844,10 @@ func (t *fitting) trainTargets(f *fitFlags) error {
 		Targets: lists.To(len(all.Models), func(i int) fitDocument {
 			return fitJSON(all.Model(i), t.out)
 		})}
-	return t.answer(t.cmd, d, func(w io.Writer) {
-		fmt.Fprintln(w, paragraphs(d.Sentence))
-		for i, m := range all.Models {
-			if all.Together.Certificate != nil && m.Kinds != nil { // the sentence has said it
-				printFindings(w, told(m.Findings, t.verbose))
-				continue
-			}
-			fmt.Fprintf(w, "\nTarget    %s\n\n", m.Target)
-			printFit(w, all.Model(i), t.out, t.verbose)
-		}
-	})
+	return t.answer(t.cmd, d, "targets", map[string]any{"Sentence": d.Sentence,
+		"Together": all.Together, "Fits": lists.To(len(all.Models), func(i int) fitWords {
+			return wordsOf(all.Model(i), t.out, t.verbose)
+		})})
 }
 
 // planTargets prints what a fit of several targets would do.
@@ -978,7 +864,7 @@ func (c *common) planTargets(cmd *cobra.Command, table *dataset.Table, o krigo.O
 		if !c.json {
 			fmt.Fprintf(cmd.OutOrStdout(), "Target    %s\n", o.Data.Target)
 		}
-		if err := printPlan(cmd.OutOrStdout(), plan, c.json); err != nil {
+		if err := c.plan(cmd, plan); err != nil {
 			return err
 		}
 	}

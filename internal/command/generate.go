@@ -40,11 +40,7 @@ them, so memory doesn't grow with their number. The same seed gives the same byt
 			}
 			d := generateDocument{draw.Rows, draw.Inputs, draw.Variance, lengthscales,
 				draw.NoiseVariance, draw.Features, draw.Seed, out}
-			return c.answer(cmd, d, func(w io.Writer) {
-				fmt.Fprintf(w, "Drawn     %d rows × %d inputs, variance %g, noise variance %g\n",
-					d.Rows, d.Inputs, d.Variance, d.NoiseVariance)
-				fmt.Fprintf(w, "          lengthscales %.4g\nSaved     %s\n", lengthscales, out)
-			})
+			return c.answer(cmd, d, "generate", d)
 		},
 	}
 	bind(cmd.Flags(),

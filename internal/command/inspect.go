@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -107,13 +106,13 @@ inspect guesses nothing. If something is unclear, it asks.`,
 				}
 			}
 			d.Command = inspected(cmd.Flags(), args[0], target, targets, facts, rows)
-			if _, group := d.grouping(); group != "" {
+			words := inspectWords{Path: args[0], Table: factsTable(facts)}
+			if tie, group := d.grouping(); group != "" {
 				d.Command += " " + spelling.Flag("group", group)
+				words.Tie = &tie
 			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), d)
-			}
-			return printInspection(cmd.OutOrStdout(), args[0], d)
+			words.inspectDocument = d
+			return c.answer(cmd, d, "inspection", words)
 		},
 	}
 	f.flags = cmd.Flags()
@@ -231,19 +230,19 @@ func unsettled(facts []inspect.ColumnFacts, targets []string, strays bool) (firs
 	return first
 }
 
-func printInspection(w io.Writer, path string, d inspectDocument) error {
-	table := w
-	w = folded(w)
-	fmt.Fprintf(w, "%s: %d rows, %d columns\n", spelling.Printable(path), d.Rows, len(d.Columns))
-	if d.Dropped > 0 {
-		fmt.Fprintf(w, "%d rows that repeat others are left out\n", d.Dropped)
-	}
-	for _, remark := range d.Remarks {
-		fmt.Fprintln(w, remark)
-	}
-	t := tabwriter.NewWriter(table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\ncolumn\tkind\tmissing\tdistinct\tvalues\t")
-	for _, f := range d.Columns {
+// inspectWords are what inspect prints.
+type inspectWords struct {
+	inspectDocument
+	Path, Table string
+	Tie         *model.Tie // for which --group is advised; nil: no tie
+}
+
+// factsTable returns a table of what columns hold.
+func factsTable(facts []inspect.ColumnFacts) string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "column\tkind\tmissing\tdistinct\tvalues\t")
+	for _, f := range facts {
 		values := cautious.Digits(f.Low, 6) + " to " + cautious.Digits(f.High, 6)
 		switch {
 		case f.Kind == "empty":
@@ -259,29 +258,8 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t\n", spelling.Printable(f.Name), f.Kind, f.Missing,
 			f.Distinct, values)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	for _, f := range d.Columns {
-		if f.Why == "" {
-			continue
-		}
-		fmt.Fprintf(w, "%s: %s\n", spelling.Printable(f.Name), f)
-	}
-	if t, group := d.grouping(); group != "" {
-		fmt.Fprintf(w, "Rows of the same %s predict one another. With --group the promise is "+
-			"about a new %[1]s, without it about further rows of the same\n", t.Unit())
-	}
-	if d.Untied != "" {
-		fmt.Fprintf(w, "What ties rows together wasn't looked for: %s\n", d.Untied)
-	}
-	if len(d.First) > 0 {
-		fmt.Fprintf(w, "\nSettle first: %s. Then, with what you choose:\n",
-			strings.Join(d.First, ", "))
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", d.Command)
-	return err
+	t.Flush() // a strings.Builder takes everything
+	return b.String()
 }
 
 // suggestion returns a command line: words, and the flags that the columns' advice adds.

@@ -1,15 +1,12 @@
 package command
 
 import (
-	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -158,16 +155,7 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 	if err != nil {
 		return err
 	}
-	return f.answer(cmd, c, p, func(w io.Writer) {
-		fmt.Fprintln(w, paragraphs(p.Sentence)+"\n")
-		fmt.Fprintf(w, "  hold-out bound %.4f from %s: empirical risk %.4f\nConditions\n",
-			cautious.RoundUp(p.Certificate.Bound, 4),
-			counted(p.Certificate.Rows, p.Certificate.Groups, "certified"),
-			p.Certificate.EmpiricalRisk)
-		for _, s := range p.Certificate.Conditions {
-			fmt.Fprintln(w, "  - "+s)
-		}
-	})
+	return f.answer(cmd, c, p, "predictions")
 }
 
 // changed returns the first of these flags that was set, or "".
@@ -181,8 +169,7 @@ func changed(cmd *cobra.Command, names []string) string {
 }
 
 // answer writes the certificate p to --out, if that is set, and to standard output.
-func (f *predictedFlags) answer(cmd *cobra.Command, c *common, p any,
-	words func(w io.Writer)) error {
+func (f *predictedFlags) answer(cmd *cobra.Command, c *common, p any, name string) error {
 	if f.out != "" {
 		if err := disk.Write(f.out, func(w io.Writer) error {
 			return printJSON(w, p)
@@ -190,7 +177,7 @@ func (f *predictedFlags) answer(cmd *cobra.Command, c *common, p any,
 			return err
 		}
 	}
-	return c.answer(cmd, p, words)
+	return c.answer(cmd, p, name, p)
 }
 
 // certifyLabels certifies labels, prints the certificate, and writes it to --out if that is set.
@@ -225,37 +212,5 @@ func (f *predictedFlags) certifyLabels(cmd *cobra.Command, c *common, table *dat
 	if err != nil {
 		return err
 	}
-	return f.answer(cmd, c, p, func(w io.Writer) { printLabels(w, p) })
-}
-
-func printLabels(w io.Writer, p *krigo.CertifiedLabels) {
-	fmt.Fprintln(w, paragraphs(p.Sentence))
-	printConfusion(w, p.Certificate)
-	fmt.Fprintln(w, "Conditions")
-	for _, s := range p.Certificate.Conditions {
-		fmt.Fprintln(w, "  - "+s)
-	}
-}
-
-// printConfusion prints the numbers of certified rows by true class (a line each) and predicted
-// class.
-func printConfusion(w io.Writer, l *pacbayes.Labels) {
-	const most, width = 12, 14
-	if len(l.Classes) > most {
-		fmt.Fprintln(w)
-		return
-	}
-	fmt.Fprint(w, "\nCertified rows: true class, and predicted class in columns\n")
-	name := func(s string) string { return spelling.Cut(cautious.Name(s), width) }
-	line := func(head string, cell func(j int) string) {
-		fmt.Fprintf(w, "  %-*s", width, head)
-		for j := range l.Classes {
-			fmt.Fprintf(w, " %*s", max(6, utf8.RuneCountInString(name(l.Classes[j]))), cell(j))
-		}
-		fmt.Fprintln(w)
-	}
-	line("", func(j int) string { return name(l.Classes[j]) })
-	for i, counts := range l.Confusion {
-		line(name(l.Classes[i]), func(j int) string { return fmt.Sprint(counts[j]) })
-	}
+	return f.answer(cmd, c, p, "labels")
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -83,9 +82,8 @@ MODEL may be a certificate of another classifier's labels, NAME.json, which krig
 				func(w io.Writer) error { return page.Write(cmd.Context(), w) }); err != nil {
 				return err
 			}
-			return c.answer(cmd, map[string]string{"report": out}, func(w io.Writer) {
-				fmt.Fprintf(w, "Saved     %s\n", out)
-			})
+			saved := map[string]string{"report": out}
+			return c.answer(cmd, saved, "report", saved)
 		},
 	}
 	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out,

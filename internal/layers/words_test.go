@@ -51,7 +51,7 @@ func TestPlain(t *testing.T) {
 		case e.IsDir() && strings.HasPrefix(name, ".") && name != ".." && name != ".ci":
 			return filepath.SkipDir
 		case e.IsDir() || name == "CONTRIBUTING.md" || name == "words_test.go" ||
-			!slices.Contains([]string{".go", ".md", ".py", ".R", ".Rd", ".js", ".html", ".sh"}, filepath.Ext(name)):
+			!slices.Contains([]string{".go", ".md", ".py", ".R", ".Rd", ".js", ".html", ".sh", ".tmpl"}, filepath.Ext(name)):
 			return nil
 		}
 		text, err := os.ReadFile(path)
