@@ -21,12 +21,21 @@ import (
 // prior, are what the options make of the rows.
 // Another kind of processor or another version may give other bits although nothing is wrong.
 func (m *Model) Refit(ctx context.Context, table *dataset.Table,
-	progress func(Event)) (again *Model, differs string, err error) {
+	progress func(Event)) (*Model, string, error) {
+	again, differs, err := refit(ctx, &m.Model, table, progress)
+	if again == nil {
+		return nil, differs, err
+	}
+	return &Model{*again}, differs, err
+}
+
+func refit(ctx context.Context, m *model.Model, table *dataset.Table,
+	progress func(Event)) (again *model.Model, differs string, err error) {
 	if m.Fitted == nil {
 		return nil, "", errors.New("the model doesn't say what it was fitted with: it was made " +
 			"by a krigo that didn't keep that")
 	}
-	o, err := asked(&m.Model)
+	o, err := asked(m)
 	if err != nil {
 		return nil, "", err
 	}
@@ -37,7 +46,7 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table,
 	if err != nil {
 		return nil, "", err
 	}
-	if again, err = Fit(ctx, table, o); err != nil {
+	if again, err = fit(ctx, table, o); err != nil {
 		return nil, "", fmt.Errorf("fitting again: %w", err)
 	}
 	if again.Certificate != nil && m.Certificate != nil {
@@ -46,8 +55,8 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table,
 		}
 	}
 	older := m.Context == nil
-	bits := func(m *Model) ([]byte, error) {
-		same := m.Model
+	bits := func(m *model.Model) ([]byte, error) {
+		same := *m
 		if older { // the model is older than contexts
 			same.Context = nil
 		}
@@ -87,10 +96,15 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table,
 // Deliver uses Data.Test and Run's Progress, Save and Resume of with.
 // All other options are the model's.
 func (m *Model) Deliver(ctx context.Context, table *dataset.Table,
-	with Options) (sibling *Model, err error) {
+	with Options) (*Model, error) {
+	return wrap(deliver(ctx, &m.Model, table, with))
+}
+
+func deliver(ctx context.Context, m *model.Model, table *dataset.Table,
+	with Options) (sibling *model.Model, err error) {
 	defer matrix.Ended(&err)
 	begun := time.Now()
-	o, err := asked(&m.Model)
+	o, err := asked(m)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +137,7 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table,
 	}
 	d = d.undealt()
 	c.stage = allRows
-	s, err := d.siblingStage(&m.Model)
+	s, err := d.siblingStage(m)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +181,10 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table,
 			"sibling, which was trained on %d of these rows, in a file of its own (the SHA-256 "+
 			"of its certified rows is %s)", m.Counts[dataset.Prior], m.Hash)
 	}
-	return wrap(all, d.score(all))
+	if err := d.score(all); err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
 // undealt returns the same rows with the same scaling and no certified row:

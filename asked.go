@@ -20,8 +20,8 @@ import (
 // rows give.
 
 // asked returns the options with which a model was fitted, as its file says them.
-func asked(m *model.Model) (o Options, err error) {
-	if o, err = decode(m.Fitted); err != nil {
+func asked(m *model.Model) (o Asked, err error) {
+	if o.Options, err = decode(m.Fitted); err != nil {
 		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by "+
 			"a newer krigo?", err)
 	}

@@ -23,7 +23,7 @@ import (
 
 // check reports everything that is wrong with options whose defaults are filled in:
 // first each part by its tags, then options that can't be combined.
-func (o Options) check(evaluating bool) error {
+func (o Asked) check(evaluating bool) error {
 	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(),
 		Learns: o.learns(), Sited: o.sited() != nil}
 	return asUsage(errors.Join(slices.Concat(
@@ -195,7 +195,7 @@ func (r Run) check() settings.Faults {
 
 // checkTogether reports what can't be combined in the kernel, the method, the prior and the
 // promise.
-func (o Options) checkTogether() settings.Faults {
+func (o Asked) checkTogether() settings.Faults {
 	bound := o.Method.Kind().Bound != ""
 	_, rated := o.sited().(objective.Rated)
 	transform := o.Data.Transform
@@ -247,7 +247,7 @@ func (o Options) checkTogether() settings.Faults {
 }
 
 // checkVarying reports what a noise that isn't the same for all rows can't have.
-func (o Options) checkVarying() settings.Faults {
+func (o Asked) checkVarying() settings.Faults {
 	what := "noise " + o.Kernel.Noise
 	if !o.varies() {
 		what = "noise-column"
@@ -270,7 +270,7 @@ func (o Options) checkVarying() settings.Faults {
 }
 
 // checkTerms checks whether the terms suit the route. Other checks of terms are checks of options.
-func (o Options) checkTerms() settings.Faults {
+func (o Asked) checkTerms() settings.Faults {
 	kind, err := pacbayes.ParseLoss(o.Promise.Loss)
 	if err != nil || settings.CheckAll(&o.Promise) != nil {
 		return nil
@@ -285,14 +285,14 @@ const (
 )
 
 // certifiesMean says whether the prior rows alone train the mean, whose own misses are certified.
-func (o Options) certifiesMean() bool {
+func (o Asked) certifiesMean() bool {
 	return o.informed() && !o.learns() && o.Promise.MeanBound == pacbayes.Direct
 }
 
 // untransformed says why the target can't have a transform, or returns nil.
 // A target can have a transform only if the certificate is for a mean alone, and counts this mean's
 // misses. Such a mean is a fixed function of the inputs, in the target's units.
-func (o Options) untransformed() error {
+func (o Asked) untransformed() error {
 	_, known := method.Find(o.Method.Name)
 	return faults.First(
 		faults.If(o.Data.Offset != "",
@@ -318,7 +318,7 @@ func (o Options) untransformed() error {
 }
 
 // likelihood returns the name of the noise that a fit trains; "" is Gaussian.
-func (o Options) likelihood() string {
+func (o Asked) likelihood() string {
 	if o.Kernel.Noise == objective.StudentName || o.sited() != nil {
 		return o.Kernel.Noise
 	}
@@ -327,7 +327,7 @@ func (o Options) likelihood() string {
 
 // unsited says why a fit can't alternate between parameters and the noise of each row (see
 // alternate), or returns nil.
-func (o Options) unsited() error {
+func (o Asked) unsited() error {
 	k := o.Method.Kind()
 	return faults.First(
 		faults.If(!o.certifiesMean(),
@@ -344,7 +344,7 @@ func (o Options) unsited() error {
 }
 
 // checkCensored reports what can't be combined with targets that are limits.
-func (o Options) checkCensored() settings.Faults {
+func (o Asked) checkCensored() settings.Faults {
 	d := o.Data
 	if d.Censored == "" {
 		return nil
@@ -369,7 +369,7 @@ func (o Options) checkCensored() settings.Faults {
 }
 
 // checkSited reports what a noise with sites can't be combined with.
-func (o Options) checkSited() error {
+func (o Asked) checkSited() error {
 	d := o.Data
 	p := o.Promise
 	bound := o.Method.Kind().Bound != ""
@@ -408,7 +408,7 @@ func (o Options) checkSited() error {
 }
 
 // unordered says why the predictions can't be monotone, or returns nil.
-func (o Options) unordered() error {
+func (o Asked) unordered() error {
 	columns, _, err := o.Kernel.ways()
 	return faults.First(
 		err,
@@ -430,7 +430,7 @@ func (o Options) unordered() error {
 }
 
 // checkDelivered reports options whose models have no sibling on all rows.
-func (o Options) checkDelivered() error {
+func (o Asked) checkDelivered() error {
 	return faults.First(
 		usageIf(!o.informed() || o.learns(),
 			"deliver all: it is for informed priors that nothing is learnt after, as by "+
@@ -441,7 +441,7 @@ func (o Options) checkDelivered() error {
 }
 
 // checkBacktest reports what can't be computed for a backtest or for groups.
-func (o Options) checkBacktest(evaluating bool) settings.Faults {
+func (o Asked) checkBacktest(evaluating bool) settings.Faults {
 	last := o.Data.Split == "last"
 	return settings.Faults{
 		faults.If(o.Promise.Calibration > 0 && (o.Data.Group != "" || last),
@@ -457,7 +457,7 @@ func (o Options) checkBacktest(evaluating bool) settings.Faults {
 
 // checkPredictor reports what an informed prior without a factor can't have.
 // Only its mean is a fixed function of the prior rows, so only its mean can be certified.
-func (o Options) checkPredictor(solver string) error {
+func (o Asked) checkPredictor(solver string) error {
 	if solver != posterior.ByCG && solver != posterior.ByNearest {
 		return nil
 	}
@@ -472,7 +472,7 @@ func (o Options) checkPredictor(solver string) error {
 }
 
 // checkSpread reports options that need all rows on one rank.
-func (o Options) checkSpread(r ranks.Ranks) error {
+func (o Asked) checkSpread(r ranks.Ranks) error {
 	for _, part := range []struct {
 		asked bool
 		name  string
@@ -494,7 +494,7 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 }
 
 // checkCounts reports too few rows, or groups, for the options.
-func (o Options) checkCounts(source string, units, test, calibration, prior int) error {
+func (o Asked) checkCounts(source string, units, test, calibration, prior int) error {
 	what := spelling.Either(o.Data.Group != "", "groups", "rows")
 	rows := units - test - calibration
 	if rows < 2 {

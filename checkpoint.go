@@ -211,7 +211,7 @@ func (d *dealt) fingerprint() (string, error) {
 		Inputs  []string `json:"inputs"`
 		Options Options  `json:"options"`
 		Test    string   `json:"test,omitzero"`
-	}{d.units.Hash, d.data.Inputs, o, ""}
+	}{d.units.Hash, d.data.Inputs, o.Options, ""}
 	if d.test != nil {
 		units, err := d.test.Units()
 		if err != nil {

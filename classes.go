@@ -14,7 +14,7 @@ import (
 
 // classed returns the options with the target's classes, if it has classes by its look:
 // a text with two kinds, or two numbers if the options ask for probit noise.
-func (o Options) classed(table *dataset.Table) (Options, error) {
+func (o Asked) classed(table *dataset.Table) (Asked, error) {
 	text := table.IsText(o.Data.Target)
 	if o.kept || o.Data.Classes != nil || o.Data.Censored != "" || (!o.labels() && !text) {
 		return o, nil
@@ -37,7 +37,7 @@ func (o Options) classed(table *dataset.Table) (Options, error) {
 }
 
 // forSited fills in the options that follow from a noise with sites.
-func (o Options) forSited() Options {
+func (o Asked) forSited() Asked {
 	if o.labels() {
 		p := &o.Promise
 		// flags have the default loss

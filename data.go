@@ -25,7 +25,7 @@ import (
 // dealt is a scaled table whose rows have their roles, and what is known about it before training.
 // It doesn't change once it is made.
 type dealt struct {
-	options Options // with every default filled in
+	options Asked // with every default filled in
 	text    json.RawMessage
 	data    *dataset.Data
 	roles   dataset.Roles
@@ -46,7 +46,7 @@ type dealt struct {
 }
 
 // deal assigns a table's rows their roles, by options with every default, and scales the rows.
-func deal(table *dataset.Table, o Options) (*dealt, error) {
+func deal(table *dataset.Table, o Asked) (*dealt, error) {
 	if err := o.checkSpread(table.Ranks()); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ const exactSites = 4000
 
 // counts returns the numbers of test, calibration and prior rows for a table with the given number
 // of rows.
-func (o Options) counts(rows int) (test, calibration, prior int) {
+func (o Asked) counts(rows int) (test, calibration, prior int) {
 	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
 	test = of(o.Data.TestFraction, rows)
 	calibration = of(o.Promise.Calibration, rows)
@@ -72,7 +72,7 @@ const (
 // spares returns how many rows must be there for each certified row, and 0 if the share of prior
 // rows is given. ε, δ and the loss describe a certificate and don't ask for a certificate, because
 // all three have defaults.
-func (o Options) spares() int {
+func (o Asked) spares() int {
 	p := o.Promise
 	switch {
 	case o.Prior.Share > 0:
@@ -87,7 +87,7 @@ func (o Options) spares() int {
 // speaksOfGrid says whether an option is about the prior on the grid, or about a posterior that is
 // trained for a bound. Parameters to start from are such an option, since they may have been learnt
 // on any rows.
-func (o Options) speaksOfGrid() bool {
+func (o Asked) speaksOfGrid() bool {
 	m := o.Method
 	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed ||
 		m.Alpha != nil || m.Learns() || m.Free() || m.Posterior == "fitc"
@@ -99,7 +99,7 @@ func (o Options) speaksOfGrid() bool {
 // The mean of such a prior has the tightest certificate of all routes.
 // Its test error is the error of training on seven rows in ten to seven in eight
 // (docs/theory/certificate.md). If an option is about the prior on the grid, the method is kl-pac.
-func (o Options) chooseMethod(rows int) Options {
+func (o Asked) chooseMethod(rows int) Asked {
 	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG ||
 		o.Method.Solver == posterior.ByNearest) {
 		o.Method.Name = method.EvidenceName // only the evidence has these options
@@ -132,7 +132,7 @@ func (o Options) chooseMethod(rows int) Options {
 }
 
 // withDefaults fills in the zero fields.
-func (o Options) withDefaults() Options {
+func (o Asked) withDefaults() Asked {
 	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
 	o = o.forSited()
@@ -163,13 +163,13 @@ func (o Options) withDefaults() Options {
 
 // resolve chooses a method for the given number of rows if the user names no method, and fills in
 // all defaults.
-func (o Options) resolve(rows int) (Options, error) {
+func (o Asked) resolve(rows int) (Asked, error) {
 	o = o.chooseMethod(rows).withDefaults()
 	return o, o.check(false)
 }
 
 // resolveFor does what resolve does, for a target that may have classes.
-func (o Options) resolveFor(table *dataset.Table) (Options, error) {
+func (o Asked) resolveFor(table *dataset.Table) (Asked, error) {
 	if table == nil {
 		return o, usage("table: it is nil; read one, for example with files.ReadFile")
 	}
@@ -187,7 +187,7 @@ func (o Options) resolveFor(table *dataset.Table) (Options, error) {
 func (o Options) Validate() error {
 	var first error
 	for _, rows := range []int{1000, 0, 1e6} {
-		_, err := o.resolve(rows)
+		_, err := newly(o).resolve(rows)
 		if err == nil {
 			return nil
 		}

@@ -240,8 +240,8 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params,
 }
 
 // given returns the plan of an evaluation, and its parameters as [θ, β, ln σ_n², Z].
-func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, error) {
-	o = o.withDefaults()
+func given(table *dataset.Table, params *Params, by Options) (*plan, []float64, error) {
+	o := newly(by).withDefaults()
 	if err := faults.First(
 		o.check(true),
 		usageIf(params == nil, "params: give the parameters at which to evaluate"),

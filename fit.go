@@ -56,7 +56,11 @@ func during(ctx context.Context, predicting func(done, of int)) (context.Context
 // Each rank calls Fit with the same options and gets the same model, except for the row hashes of
 // the model file, which only the first rank has. Only the first rank calls Progress and Save.
 // An error on one rank reaches the other ranks when the failing rank is closed.
-func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err error) {
+func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
+	return wrap(fit(ctx, table, newly(o)))
+}
+
+func fit(ctx context.Context, table *dataset.Table, o Asked) (m *model.Model, err error) {
 	defer matrix.Ended(&err)
 	if o, err = o.resolveFor(table); err != nil {
 		return nil, err
@@ -78,7 +82,6 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err
 	if err != nil {
 		return nil, err
 	}
-	var m *model.Model
 	var runs []run
 	if o.informed() {
 		m, runs, err = first.fitInformed(ctx, c, certified)
@@ -96,7 +99,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err
 	}
 	m.Curves = c.curves()
 	count(&m.Training, runs, begun)
-	return &Model{*m}, nil
+	return m, nil
 }
 
 // Plan says what a fit would do, decided before anything is trained.
@@ -133,7 +136,11 @@ func rolesOf(c dataset.Counts) Roles {
 
 // Decide says what Fit would do with the table and the options.
 // It refuses what Fit would refuse before training.
-func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, err error) {
+func Decide(ctx context.Context, table *dataset.Table, o Options) (*Plan, error) {
+	return decide(ctx, table, newly(o))
+}
+
+func decide(ctx context.Context, table *dataset.Table, o Asked) (told *Plan, err error) {
 	defer matrix.Ended(&err)
 	if o, err = o.resolveFor(table); err != nil {
 		return nil, err
@@ -162,7 +169,7 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 
 // open assigns a table's rows their roles and decides the first stage of a fit.
 // It refuses a checkpoint of another fit.
-func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan,
+func open(table *dataset.Table, o Asked) (certified share, c *checkpoints, first *plan,
 	err error) {
 	d, err := deal(table, o)
 	if err == nil {
@@ -210,7 +217,7 @@ const declarationVersion = 1
 
 // Declare returns the text of a declaration: what a fit with these options would do with a table.
 func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, error) {
-	d, err := planned(ctx, table, o)
+	d, err := planned(ctx, table, newly(o))
 	if err != nil {
 		return nil, err
 	}
@@ -218,10 +225,10 @@ func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, erro
 	return append(text, '\n'), err
 }
 
-func planned(ctx context.Context, table *dataset.Table, o Options) (Declaration, error) {
+func planned(ctx context.Context, table *dataset.Table, o Asked) (Declaration, error) {
 	o.Run.Declared = ""
 	o.Run.Declaration = nil
-	plan, err := Decide(ctx, table, o)
+	plan, err := decide(ctx, table, o)
 	return Declaration{declarationVersion, plan}, err
 }
 
@@ -239,7 +246,6 @@ func Declared(declaration []byte) (o Options, err error) {
 	o.Method = o.Method.FromFile()
 	o.Run.Declared = hashOf(declaration)
 	o.Run.Declaration = declaration
-	o.kept = true
 	return o, nil
 }
 
@@ -290,7 +296,8 @@ func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table,
 // checkDeclared checks that a declaration says what a fit with these options would do with a table.
 // It compares everything that people read in the declaration, and refuses a field that stands there
 // twice.
-func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declaration []byte) error {
+func checkDeclared(ctx context.Context, table *dataset.Table, o Asked,
+	declaration []byte) error {
 	d, err := readDeclaration(declaration)
 	if err != nil {
 		return err

@@ -23,12 +23,13 @@ const looksLikeKinds = 20
 // Otherwise it returns both as they are. FitTargets takes what Kinds returns.
 func (o Options) Kinds(table *dataset.Table) (*dataset.Table, Options, error) {
 	d := o.Data
+	asked := newly(o)
 	if text := table.IsText(d.Target); d.Beside != nil || d.Classes != nil ||
-		d.Censored != "" || o.kept || (!o.labels() && (o.Kernel.Noise != "" || !text)) {
+		d.Censored != "" || asked.kept || (!asked.labels() && (o.Kernel.Noise != "" || !text)) {
 		return table, o, nil
 	}
 	classes, err := table.Classes(d.Target)
-	if err != nil || len(classes) <= 2 || (len(classes) > looksLikeKinds && !o.labels()) {
+	if err != nil || len(classes) <= 2 || (len(classes) > looksLikeKinds && !asked.labels()) {
 		return table, o, err
 	}
 	k := &dataset.Kinds{Column: d.Target, Labels: classes}

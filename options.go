@@ -35,13 +35,20 @@ type Options struct {
 	Prior   Prior         `json:"prior"`
 	Promise Promise       `json:"promise"`
 	Run     Run           `json:"run"`
+}
 
+// Asked is what a fit is asked for: its options, and what krigo knows of how they came about.
+type Asked struct {
+	Options
 	// see spares; 0 after the share of prior rows is decided, and in the options that a model keeps
 	spare int
 	// the options come from a model or a declaration, which say whether the target has a transform
 	kept bool
 	open bool // the user asked for neither ε nor a share (see everyWidth)
 }
+
+// newly returns what a user asks for.
+func newly(o Options) Asked { return Asked{Options: o, kept: o.Run.Declaration != nil} }
 
 // Data says what the columns are, and which rows get which role.
 type Data struct {
@@ -189,19 +196,19 @@ const (
 )
 
 // varies says whether the noise may depend on the inputs.
-func (o Options) varies() bool {
+func (o Asked) varies() bool {
 	return slices.Contains([]string{noiseLinear, noiseGP, noiseAuto}, o.Kernel.Noise)
 }
 
 // labels says whether the target has classes.
-func (o Options) labels() bool { return o.Kernel.Noise == objective.ProbitName }
+func (o Asked) labels() bool { return o.Kernel.Noise == objective.ProbitName }
 
 // sited returns the noise if it takes sites, or nil.
-func (o Options) sited() objective.Sited { return objective.SitedOf(o.Kernel.Noise) }
+func (o Asked) sited() objective.Sited { return objective.SitedOf(o.Kernel.Noise) }
 
 // drawn says whether the target has classes, and the certificate is about the label that a random
 // draw of the model gives. Labels are then ±1 for the model.
-func (o Options) drawn() bool { return o.labels() && (!o.informed() || o.learns()) }
+func (o Asked) drawn() bool { return o.labels() && (!o.informed() || o.learns()) }
 
 // autoKernel is the expression that lets krigo choose among autoKernels.
 // A smoothness that suits the target is worth more than restarts, since no kernel of autoKernels is
@@ -248,7 +255,7 @@ const (
 var labelKernels = []string{"matern32", "matern52", "se", autoLinear}
 
 // auto returns the kernels that auto stands for, with dim inputs.
-func (o Options) auto(dim int) []string {
+func (o Asked) auto(dim int) []string {
 	kernels := autoKernels
 	if o.labels() {
 		kernels = labelKernels
@@ -261,7 +268,7 @@ func (o Options) auto(dim int) []string {
 
 // choosesFreely says whether a covariance matrix is factored, and rows choose the kernel that don't
 // certify it.
-func (o Options) choosesFreely() bool {
+func (o Asked) choosesFreely() bool {
 	m := o.Method
 	return o.Prior.Kind == "informed" && m.Kind().Exact && !m.OnBatches() &&
 		m.Solver != posterior.ByCG
@@ -394,16 +401,16 @@ type Run struct {
 }
 
 // text returns the options as JSON, without options that are zero.
-func (o Options) text() (json.RawMessage, error) { return json.Marshal(o) }
+func (o Asked) text() (json.RawMessage, error) { return json.Marshal(o.Options) }
 
 // informed says whether the prior is learnt on the prior rows.
-func (o Options) informed() bool { return o.Prior.Kind == "informed" }
+func (o Asked) informed() bool { return o.Prior.Kind == "informed" }
 
 // trainsAll says whether all rows train an informed prior, so that no row is certified.
-func (o Options) trainsAll() bool { return o.informed() && o.Prior.Share == 1 }
+func (o Asked) trainsAll() bool { return o.informed() && o.Prior.Share == 1 }
 
 // learns says whether a posterior is learnt on the certified rows after an informed prior.
-func (o Options) learns() bool { return o.informed() && (o.Prior.Learn || o.Method.Free()) }
+func (o Asked) learns() bool { return o.informed() && (o.Prior.Learn || o.Method.Free()) }
 
 // encodes says whether a table's columns must be encoded or filled before they are inputs.
 func (d Data) encodes() bool { return len(d.Categorical) > 0 || d.Missing == dataset.FillMean }
@@ -440,7 +447,7 @@ func (p Promise) loss(kind pacbayes.Kind) pacbayes.Loss {
 }
 
 // terms returns the terms of the certificate, as far as the options say them.
-func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
+func (o Asked) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 	t := pacbayes.Terms{Loss: loss, Delta: o.Promise.Delta, Grid: o.Prior.Grid, Choices: choices,
 		Scaling: o.Data.Scaling, Informed: o.informed(), Promise: o.Promise.Share,
 		Curve: o.Promise.Curve, Slices: o.Promise.Slices, Declaration: o.Run.Declared}

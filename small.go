@@ -24,7 +24,7 @@ const mostFew = 80
 // takes returns the smallest number of certified units (rows, or groups) with a bound that can say
 // anything, and the bound for this number if no unit misses.
 // Groups are counted by kl, whose bound is lower where no unit misses.
-func (o Options) takes() (units int, bound float64) {
+func (o Asked) takes() (units int, bound float64) {
 	bounds := func() func(n int) float64 {
 		return o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
 	}
@@ -50,7 +50,7 @@ func (o Options) takes() (units int, bound float64) {
 // It is 0 if the rule of informedRows decides.
 // In between, the number of units that train stays the same and the number of certified units
 // grows. Of few groups, two in five are certified.
-func (o Options) small(units int) (share float64) {
+func (o Asked) small(units int) (share float64) {
 	test, calibration, prior := o.counts(units)
 	left := units - test - calibration
 	takes, _ := o.takes()
@@ -75,7 +75,7 @@ func (o Options) small(units int) (share float64) {
 // everyWidth says whether a fit with the given number of units gets a curve, because the user asked
 // for neither ε nor a share. It does if the options allow a curve, and if the curve says something
 // at the default ε when no certified row misses.
-func (o Options) everyWidth(units int) bool {
+func (o Asked) everyWidth(units int) bool {
 	test, calibration, prior := o.counts(units)
 	o.Promise.Curve = true
 	t := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1)
@@ -86,7 +86,7 @@ func (o Options) everyWidth(units int) bool {
 }
 
 // unspared says why there is no certificate if all units train.
-func (o Options) unspared(units int) string {
+func (o Asked) unspared(units int) string {
 	what := "rows"
 	if o.Data.Group != "" {
 		what = "groups"
@@ -117,7 +117,7 @@ const mostDelta = 0.2
 
 // enough returns how many units a certificate takes if it is asked for, and the least δ at which
 // left units are enough. The δ is 0 if even mostDelta doesn't do.
-func (o Options) enough(left int) (units int, delta float64) {
+func (o Asked) enough(left int) (units int, delta float64) {
 	for _, delta := range []float64{o.Promise.Delta, 0.02, 0.05, 0.1, mostDelta} {
 		if delta < o.Promise.Delta {
 			continue

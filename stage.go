@@ -33,7 +33,7 @@ type family struct {
 func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Params()) }
 
 // families returns the kernels to try, for these inputs.
-func (o Options) families(inputs []kernel.Input) (fs []family) {
+func (o Asked) families(inputs []kernel.Input) (fs []family) {
 	dim := len(inputs)
 	k := o.Kernel
 	mean, _ := model.MeanOf(k.Mean, dim)
@@ -94,7 +94,7 @@ const stepsDoubt = 1. / 11
 const labelDoubt = 4
 
 // doubt returns the doubt about the kernel of an expression.
-func (o Options) doubt(expression string) float64 {
+func (o Asked) doubt(expression string) float64 {
 	switch {
 	case expression != autoAdditive:
 		return 0
@@ -105,7 +105,7 @@ func (o Options) doubt(expression string) float64 {
 }
 
 // possible returns all families that a fit may end with.
-func (o Options) possible(inputs []kernel.Input) []family {
+func (o Asked) possible(inputs []kernel.Input) []family {
 	fs := o.families(inputs)
 	for _, f := range slices.Clip(fs) {
 		fs = append(fs, o.further(f, inputs, 0)...)
@@ -117,7 +117,7 @@ func (o Options) possible(inputs []kernel.Input) []family {
 // rows rows: best with a straight line; and steps, if best is as rough as it was on every drawn
 // step function. krigo tries them if choosing a kernel costs nothing, and not for classes and
 // counts.
-func (o Options) further(best family, inputs []kernel.Input, rows int) (fs []family) {
+func (o Asked) further(best family, inputs []kernel.Input, rows int) (fs []family) {
 	expressions := kernel.Split(o.Kernel.Expression)
 	if !slices.Contains(expressions, autoKernel) || !o.choosesFreely() ||
 		(o.sited() != nil && o.Kernel.Noise != objective.StudentName) {
@@ -216,7 +216,7 @@ func (d *dealt) terms(f family, choices int) pacbayes.Terms {
 }
 
 // priorTerms returns the terms that the options decide, in the units of a scaling.
-func (o Options) priorTerms(f family, choices int, s dataset.Scaling) pacbayes.Terms {
+func (o Asked) priorTerms(f family, choices int, s dataset.Scaling) pacbayes.Terms {
 	loss, epsilon := o.Promise.scaled(s)
 	t := o.terms(loss, choices)
 	t.EpsilonRaw = epsilon

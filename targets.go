@@ -106,7 +106,7 @@ func (o Options) ForTargets(table *dataset.Table,
 	o.Run.Save = nil
 	o.Data.Beside = targets
 	o.Data.Target = targets[0]
-	resolved, err := o.resolve(table.Rows)
+	resolved, err := newly(o).resolve(table.Rows)
 	if err != nil {
 		return nil, shared, err
 	}
