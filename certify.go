@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/matrix"
@@ -90,7 +92,7 @@ type Shift struct {
 // ShiftTo computes what the certificate says about a source at this distance.
 func (r *Recertification) ShiftTo(rho float64) (err error) {
 	if c := r.Certificate; !c.Valid {
-		return usage("shift: it is of a certificate, not of a %s", c.Label)
+		return faults.Usage("shift: it is of a certificate, not of a %s", c.Label)
 	}
 	r.Shift, err = shift(rho, r.Certificate.MeanBound)
 	return err
@@ -104,7 +106,7 @@ func (f *Fresh) ShiftTo(rho float64) (err error) {
 
 func shift(rho, bound float64) (*Shift, error) {
 	if !(rho >= 0) {
-		return nil, usage("shift %v: want a relative entropy in nats, 0 or more, such as 0.01", rho)
+		return nil, faults.Usage("shift %v: want a relative entropy in nats, 0 or more, such as 0.01", rho)
 	}
 	return &Shift{rho, pacbayes.Shifted(bound, rho)}, nil
 }
@@ -129,7 +131,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 	o CertifyOptions) (found *Recertification, err error) {
 	defer matrix.Ended(&err)
 	if m.Joint != nil {
-		return nil, usage("certify: the label's certificate is of the models of all classes: " +
+		return nil, faults.Usage("certify: the label's certificate is of the models of all classes: " +
 			"Targets.Certify checks them")
 	}
 	epsilon := o.Epsilon
@@ -181,7 +183,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 		return r, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
-		return nil, usage("epsilon: the loss clipped-absolute has no ε: it counts errors as " +
+		return nil, faults.Usage("epsilon: the loss clipped-absolute has no ε: it counts errors as " +
 			"shares of the target")
 	}
 	if m.Terms.Curve { // a value of the curve is a certificate, if the model is genuine
@@ -205,7 +207,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 	other.Terms.Loss.Above *= epsilon / m.Terms.Loss.Below
 	other.Terms.Loss.Below = epsilon
 	if err := other.Terms.Loss.Validate(); err != nil {
-		return nil, &UsageError{Err: err}
+		return nil, faults.AsUsage(err)
 	}
 	c, err := other.Certify(d)
 	if err != nil {

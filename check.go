@@ -26,7 +26,7 @@ import (
 func (o Asked) check(evaluating bool) error {
 	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(),
 		Learns: o.learns(), Sited: o.sited() != nil}
-	return asUsage(errors.Join(slices.Concat(
+	return faults.AsUsage(errors.Join(slices.Concat(
 		settings.CheckAll(&o.Data), o.Data.check(),
 		settings.CheckAll(&o.Kernel), o.Kernel.check(),
 		o.Method.Check(use),
@@ -129,10 +129,10 @@ func (k Kernel) monotone(inputs []kernel.Input) (ways posterior.Monotone, err er
 	for i, name := range columns {
 		at, err := kernel.Find(inputs, name)
 		if err != nil {
-			return nil, usage("monotone: %w", err)
+			return nil, faults.Usage("monotone: %w", err)
 		}
 		if inputs[at[0]].Category != "" {
-			return nil, usage("monotone: %.200q is a column of categories, which have no order: "+
+			return nil, faults.Usage("monotone: %.200q is a column of categories, which have no order: "+
 				"name a column of numbers", name)
 		}
 		ways = append(ways, posterior.Axis{Input: at[0], To: 1})
@@ -148,7 +148,7 @@ func (k Kernel) monotone(inputs []kernel.Input) (ways posterior.Monotone, err er
 func (k Kernel) checkColumns(inputs []kernel.Input) error {
 	for _, expression := range k.expressions(autoKernels) {
 		if _, err := kernel.Parse(expression, len(inputs), false, inputs...); err != nil {
-			return &UsageError{err}
+			return faults.AsUsage(err)
 		}
 	}
 	return nil
@@ -374,7 +374,7 @@ func (o Asked) checkSited() error {
 	p := o.Promise
 	bound := o.Method.Kind().Bound != ""
 	if o.sited() == nil {
-		return usageIf(d.Classes != nil, "classes: they take noise probit, not %s", o.Kernel.Noise)
+		return faults.UsageIf(d.Classes != nil, "classes: they take noise probit, not %s", o.Kernel.Noise)
 	}
 	err := faults.First(
 		faults.If(d.Classes != nil && !o.labels(), "classes take noise probit"),
@@ -404,7 +404,7 @@ func (o Asked) checkSited() error {
 			"the mean says where the first threshold lies: take mean constant or linear"),
 		faults.When(!o.drawn(), o.unsited(), "%w"),
 	)
-	return asUsage(faults.Of(err, "noise %s: %w", o.Kernel.Noise))
+	return faults.AsUsage(faults.Of(err, "noise %s: %w", o.Kernel.Noise))
 }
 
 // unordered says why the predictions can't be monotone, or returns nil.
@@ -432,10 +432,10 @@ func (o Asked) unordered() error {
 // checkDelivered reports options whose models have no sibling on all rows.
 func (o Asked) checkDelivered() error {
 	return faults.First(
-		usageIf(!o.informed() || o.learns(),
+		faults.UsageIf(!o.informed() || o.learns(),
 			"deliver all: it is for informed priors that nothing is learnt after, as by "+
 				"default: other models are trained on the certified rows themselves"),
-		usageIf(o.trainsAll(),
+		faults.UsageIf(o.trainsAll(),
 			"deliver all: all rows train the model itself, and none certifies it: leave it out"),
 	)
 }
@@ -462,10 +462,10 @@ func (o Asked) checkPredictor(solver string) error {
 		return nil
 	}
 	return faults.First(
-		usageIf(o.learns(),
+		faults.UsageIf(o.learns(),
 			"posterior learnt or free after a prior solved by %s: its covariance isn't "+
 				"factored, so that nothing can be learnt after it", solver),
-		usageIf(o.Promise.MeanBound != pacbayes.Direct || o.Prior.Temper[0] != 1,
+		faults.UsageIf(o.Promise.MeanBound != pacbayes.Direct || o.Prior.Temper[0] != 1,
 			"mean-bound %s with a prior solved by %s: its mean alone can be certified, "+
 				"directly, and it isn't tempered", o.Promise.MeanBound, solver),
 	)
@@ -487,7 +487,7 @@ func (o Asked) checkSpread(r ranks.Ranks) error {
 		{o.Kernel.Monotone != nil, "a monotone prediction"},
 	} {
 		if part.asked && r.Size() > 1 {
-			return usage("%s isn't spread over ranks: use one", part.name)
+			return faults.Usage("%s isn't spread over ranks: use one", part.name)
 		}
 	}
 	return nil

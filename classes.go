@@ -3,6 +3,8 @@ package krigo
 import (
 	"cmp"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/objective"
@@ -24,13 +26,13 @@ func (o Asked) classed(table *dataset.Table) (Asked, error) {
 	case err != nil:
 		return o, err
 	case len(classes) == 2 && o.Kernel.Noise != "" && !o.labels():
-		return o, usage("noise %s: it is for numbers, and %q has the labels %s: leave noise out, "+
+		return o, faults.Usage("noise %s: it is for numbers, and %q has the labels %s: leave noise out, "+
 			"or take probit", o.Kernel.Noise, o.Data.Target, spelling.Quoted(classes, 2))
 	case len(classes) == 2:
 		o.Data.Classes = classes
 		o.Kernel.Noise = objective.ProbitName
 	case o.labels():
-		return o, usage("noise probit: it is for targets of classes, and %q hasn't two: krigo "+
+		return o, faults.Usage("noise probit: it is for targets of classes, and %q hasn't two: krigo "+
 			"fit and Options.Kinds take up to 100", o.Data.Target)
 	}
 	return o, nil

@@ -150,7 +150,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options,
 // check returns an error if the number of splits is out of range, if there is nothing to compare,
 // or if two rows or two splits of the comparison would be the same.
 func (c CompareOptions) check(d Data) error {
-	if err := asUsage(faults.First(
+	if err := faults.AsUsage(faults.First(
 		faults.If(c.Splits < 1 || c.Splits > 1000, "splits %d: want 1 to 1000", c.Splits),
 		faults.If(d.Split == "last" && c.Splits > 1,
 			"splits %d: roles by split last are the same in all of them; compare one", c.Splits),
@@ -162,12 +162,12 @@ func (c CompareOptions) check(d Data) error {
 	}
 	for i, name := range c.Objectives {
 		if slices.Contains(c.Objectives[:i], name) {
-			return usage("objective %s twice: its second row would be the first", name)
+			return faults.Usage("objective %s twice: its second row would be the first", name)
 		}
 	}
 	for i, eps := range c.Epsilons {
 		if slices.Contains(c.Epsilons[:i], eps) {
-			return usage("ε = %g twice: its second rows would be the first", eps)
+			return faults.Usage("ε = %g twice: its second rows would be the first", eps)
 		}
 	}
 	return nil

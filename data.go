@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
@@ -85,7 +87,7 @@ func deal(table *dataset.Table, o Asked) (*dealt, error) {
 		return nil, err
 	}
 	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
-		return nil, &UsageError{err}
+		return nil, faults.AsUsage(err)
 	}
 	if d.findings, err = inspect.Findings(d.data, d.units); err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func deal(table *dataset.Table, o Asked) (*dealt, error) {
 			return nil, err
 		}
 		if least := math.Ceil(pacbayes.MinRows / largest); float64(n) < least {
-			return nil, usage("slices %s: of %d certified rows, as the prior rows are, no kind "+
+			return nil, faults.Usage("slices %s: of %d certified rows, as the prior rows are, no kind "+
 				"would have the %d that a bound takes, and half of δ would buy nothing: certify "+
 				"at least %.0f rows, or leave --slices out", strings.Join(o.Promise.Slices, ","), n,
 				pacbayes.MinRows, least)
@@ -127,7 +129,7 @@ func deal(table *dataset.Table, o Asked) (*dealt, error) {
 	d.loss = loss
 	if math.IsInf(epsilon, 0) ||
 		(d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil) {
-		return nil, usage("epsilon %g %s: with a target of standard deviation %s it is %s in "+
+		return nil, faults.Usage("epsilon %g %s: with a target of standard deviation %s it is %s in "+
 			"these, and %s in the target's units: choose another, or another unit of the target",
 			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale),
 			cautious.Number(d.loss.Below), cautious.Number(epsilon))
@@ -216,7 +218,7 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 		var sides []float64
 		if sides, err = d.test.Sides(d.test.All()); err == nil && slices.ContainsFunc(sides,
 			func(side float64) bool { return side != 0 }) {
-			err = usage("censored: test rows whose targets are limits have no errors: leave them "+
+			err = faults.Usage("censored: test rows whose targets are limits have no errors: leave them "+
 				"out of %s", table.Source)
 		}
 	}
@@ -253,7 +255,7 @@ func (d *dealt) scale() (err error) {
 		d.scaling = *o.Declared
 		d.scaling.Source = dataset.Declared
 		if len(d.scaling.InputScale) != d.data.Cols {
-			err = usage("scaling: constants for %d inputs declared, %s has %d",
+			err = faults.Usage("scaling: constants for %d inputs declared, %s has %d",
 				len(d.scaling.InputScale), d.data.Source, d.data.Cols)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/method"
@@ -171,7 +173,7 @@ func (o Asked) resolve(rows int) (Asked, error) {
 // resolveFor does what resolve does, for a target that may have classes.
 func (o Asked) resolveFor(table *dataset.Table) (Asked, error) {
 	if table == nil {
-		return o, usage("table: it is nil; read one, for example with files.ReadFile")
+		return o, faults.Usage("table: it is nil; read one, for example with files.ReadFile")
 	}
 	o, err := o.classed(table)
 	if err != nil {

@@ -193,11 +193,11 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params,
 	d := problem.Diagnostics()
 	switch free := d.FreeForm; {
 	case params.Posterior != nil && free == nil:
-		return nil, usage("params: a posterior is given, and %s takes none", p.choice.Name)
+		return nil, faults.Usage("params: a posterior is given, and %s takes none", p.choice.Name)
 	case params.Posterior != nil:
 		at, err = startFree(free, f, x, params.Posterior)
 	case free != nil && !d.Conjugate:
-		return nil, usage("params: the best posterior of %s isn't known: give one as \"posterior\"",
+		return nil, faults.Usage("params: the best posterior of %s isn't known: give one as \"posterior\"",
 			p.choice.Name)
 	default:
 		at, err = problem.Start(slices.Clone(x))
@@ -244,8 +244,8 @@ func given(table *dataset.Table, params *Params, by Options) (*plan, []float64, 
 	o := newly(by).withDefaults()
 	if err := faults.First(
 		o.check(true),
-		usageIf(params == nil, "params: give the parameters at which to evaluate"),
-		usageIf(o.informed(),
+		faults.UsageIf(params == nil, "params: give the parameters at which to evaluate"),
+		faults.UsageIf(o.informed(),
 			"prior informed: nothing is trained here, so no prior can be learnt"),
 	); err != nil {
 		return nil, nil, err
@@ -263,16 +263,16 @@ func given(table *dataset.Table, params *Params, by Options) (*plan, []float64, 
 		return nil, nil, err
 	}
 	if o.Method.Free() && params.Posterior == nil {
-		return nil, nil, usage("posterior free: give it as \"posterior\" in the parameters")
+		return nil, nil, faults.Usage("posterior free: give it as \"posterior\" in the parameters")
 	}
 	if o.Method.AlphaBy != "" {
-		return nil, nil, usage("alpha learn and cv: nothing is trained here, give a number")
+		return nil, nil, faults.Usage("alpha learn and cv: nothing is trained here, give a number")
 	}
 	if params.Posterior != nil && !o.Method.Kind().FreeForm {
 		o.Method.Posterior = "free" // whether the objective has a free form is checked below
 	}
 	if o.Method.Inducing != 0 && o.Method.Inducing != len(params.Inducing) {
-		return nil, nil, usage("inducing %d: the parameters have %d inducing inputs",
+		return nil, nil, faults.Usage("inducing %d: the parameters have %d inducing inputs",
 			o.Method.Inducing, len(params.Inducing))
 	}
 	o.Method.Inducing = len(params.Inducing)
@@ -280,11 +280,11 @@ func given(table *dataset.Table, params *Params, by Options) (*plan, []float64, 
 		o.Method.InducingBy = "none"
 	}
 	if o.Method.Full() && o.Method.SparseOnly() {
-		return nil, nil, usage("objective %q needs inducing inputs in the parameters",
+		return nil, nil, faults.Usage("objective %q needs inducing inputs in the parameters",
 			o.Method.Name)
 	}
 	if errs := o.Method.Check(method.Use{Evaluating: true}); len(errs) > 0 {
-		return nil, nil, &UsageError{errors.Join(errs...)}
+		return nil, nil, faults.AsUsage(errors.Join(errs...))
 	}
 	families := priced([]family{{name: params.Kernel.Name, kernel: k, mean: mean}}, d.terms)
 	p, err := stage{share: rows, choice: o.Method, families: families}.planned(true, d.findings)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
@@ -112,7 +114,7 @@ func (l *Labels) addSets(s model.Sets, level float64) error {
 	case level == 0:
 		return nil
 	case !(level > 0 && level < 1):
-		return usage("level %v: want a share of rows between 0 and 1, such as 0.9", level)
+		return faults.Usage("level %v: want a share of rows between 0 and 1, such as 0.9", level)
 	case s == nil:
 		return errors.New("sets of labels: the model has no scores for them; they take single " +
 			"certified rows (no groups, no backtest), a label certified by its own misses, and a " +

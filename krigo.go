@@ -57,7 +57,6 @@ package krigo
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/krigo-gp/krigo/internal/faults"
@@ -106,30 +105,8 @@ func wrap(m *model.Model, err error) (*Model, error) {
 	return &Model{*m}, nil
 }
 
-// UsageError says that the options are wrong, not the data.
-type UsageError struct{ Err error }
-
-func (e *UsageError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error's cause.
-func (e *UsageError) Unwrap() error { return e.Err }
-
-func usage(format string, args ...any) error {
-	return &UsageError{fmt.Errorf(format, args...)}
-}
-
-// usageIf returns an error of usage if wrong is true.
-func usageIf(wrong bool, format string, args ...any) error {
-	return asUsage(faults.If(wrong, format, args...))
-}
-
-// asUsage returns an error as one of usage. It returns nil if err is nil.
-func asUsage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &UsageError{err}
-}
+// UsageError says that the options are wrong, not the data. Its field Err is the cause.
+type UsageError = faults.UsageError
 
 // Event reports the progress of training.
 type Event struct {

@@ -112,14 +112,14 @@ func (o *LabelOptions) complete() error {
 	add(pacbayes.ErrorRate, len(o.Statements) == 0 && o.AtMostWrong == 0 && o.Recall == 0)
 	o.Delta = cmp.Or(o.Delta, 0.01)
 	if err := o.Check(); err != nil {
-		return &UsageError{Err: err}
+		return faults.AsUsage(err)
 	}
 	has := func(statement string) bool { return slices.Contains(o.Statements, statement) }
 	probable, needs := lists.Find(o.Statements, pacbayes.Probabilistic)
 	counted, single := lists.Find([]string{pacbayes.EachClass, pacbayes.EachPrediction,
 		pacbayes.EachSlice, pacbayes.CalibrationBias}, has)
 	threshold := o.AtMostWrong > 0 || o.Recall > 0
-	return asUsage(faults.First(
+	return faults.AsUsage(faults.First(
 		faults.If(o.Target == "", "target: name the column with the true labels"),
 		faults.If(o.Prediction == "" && o.Probabilities == "",
 			"prediction: name the column with the predicted labels, or give probabilities"),
@@ -170,7 +170,7 @@ type labelReader struct {
 func (r *labelReader) column(flag, name string) (cells []float64, j int, err error) {
 	j, ok := r.table.Column(name)
 	if !ok {
-		return nil, 0, usage("%s %q: %s has no such column; its columns are %s", flag, name,
+		return nil, 0, faults.Usage("%s %q: %s has no such column; its columns are %s", flag, name,
 			r.table.Source, spelling.Quoted(r.table.Names, 10))
 	}
 	err = r.table.Each([]int{j}, func(i int, x []float64) error {
@@ -253,7 +253,7 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 		}
 		if r.classes == nil && len(l.Classes) > 1 && !slices.ContainsFunc(predicted,
 			func(p string) bool { return slices.Contains(truth, p) }) {
-			return nil, usage("prediction %q: none of its labels (%s) is a label of the "+
+			return nil, faults.Usage("prediction %q: none of its labels (%s) is a label of the "+
 				"target (%s)", o.Prediction, spelling.Quoted(sortedClasses(predicted), 5),
 				spelling.Quoted(sortedClasses(truth), 5))
 		}
@@ -261,10 +261,10 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 	if err := faults.First(
 		faults.Of(spelling.Twins(l.Classes),
 			"%s: target %s: the labels %w", r.table.Source, spelling.Quote(o.Target)),
-		usageIf(len(l.Classes) > 1000,
+		faults.UsageIf(len(l.Classes) > 1000,
 			"target %q: it has %d different labels, of at most 1000; is it a label?", o.Target,
 			len(l.Classes)),
-		usageIf(o.Positive != "" && !slices.Contains(l.Classes, o.Positive),
+		faults.UsageIf(o.Positive != "" && !slices.Contains(l.Classes, o.Positive),
 			"positive %q: no such class; the classes are %s", o.Positive,
 			spelling.Quoted(l.Classes, 10)),
 	); err != nil {
@@ -312,7 +312,7 @@ func (r *labelReader) rest(l *pacbayes.Labelled) error {
 				spelling.Quote(r.o.SliceBy), err)
 		}
 		if len(names) > mostSlices {
-			return usage("slice-by %q: it has %d different values, of at most %d", r.o.SliceBy,
+			return faults.Usage("slice-by %q: it has %d different values, of at most %d", r.o.SliceBy,
 				len(names), mostSlices)
 		}
 		l.Slices = lists.Of(names, func(name string) pacbayes.Slice {
@@ -349,7 +349,7 @@ func ReadCosts(table *dataset.Table) (*Costs, error) {
 		}
 	}
 	if len(table.Names) != len(truth)+1 {
-		return nil, usage("costs: %s has %d rows and %d columns of labels; want one of each for "+
+		return nil, faults.Usage("costs: %s has %d rows and %d columns of labels; want one of each for "+
 			"every class", table.Source, len(truth), len(table.Names)-1)
 	}
 	return c, nil
@@ -362,19 +362,19 @@ func (c *Costs) of(classes []string) ([][]float64, error) {
 	for _, row := range c.Costs {
 		for _, v := range row {
 			if most = math.Max(most, v); !(v >= 0 && v <= math.MaxFloat64) {
-				return nil, usage("costs: %v isn't a cost; costs are 0 or larger", v)
+				return nil, faults.Usage("costs: %v isn't a cost; costs are 0 or larger", v)
 			}
 		}
 		if len(row) != len(c.Classes) {
-			return nil, usage("costs: a row has %d costs, for %d classes", len(row), len(c.Classes))
+			return nil, faults.Usage("costs: a row has %d costs, for %d classes", len(row), len(c.Classes))
 		}
 	}
 	if len(c.Costs) != len(c.Classes) || most == 0 {
-		return nil, usage("costs: want a cost of each true and each predicted class, and not all 0")
+		return nil, faults.Usage("costs: want a cost of each true and each predicted class, and not all 0")
 	}
 	for _, class := range classes {
 		if !slices.Contains(c.Classes, class) {
-			return nil, usage("costs: the class %s has no costs", spelling.Quote(class))
+			return nil, faults.Usage("costs: the class %s has no costs", spelling.Quote(class))
 		}
 	}
 	return lists.Of(classes, func(truth string) []float64 {
@@ -399,7 +399,7 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 		}
 	}
 	if len(columns) < 2 {
-		return usage("probabilities %q: want two columns or more whose names are this and a "+
+		return faults.Usage("probabilities %q: want two columns or more whose names are this and a "+
 			"class; %s has the columns %s", r.o.Probabilities, r.table.Source,
 			spelling.Quoted(r.table.Names, 10))
 	}
@@ -411,7 +411,7 @@ func (r *labelReader) probabilities(l *pacbayes.Labelled) error {
 		case r.classes != nil:
 			unknown = append(unknown, class)
 		default:
-			return usage("probabilities %q: the class %s has no column; columns are of the "+
+			return faults.Usage("probabilities %q: the class %s has no column; columns are of the "+
 				"classes %s", r.o.Probabilities, spelling.Quote(class), spelling.Quoted(given, 10))
 		}
 	}

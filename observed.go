@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -58,7 +60,7 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table,
 		o.MAE += math.Abs(miss) / n
 	}
 	if !linalg.Finite([]float64{o.RMSE, o.MAE}) {
-		return nil, usage("%s: the errors are beyond the range of numbers: check %s's unit",
+		return nil, faults.Usage("%s: the errors are beyond the range of numbers: check %s's unit",
 			table.Source, cautious.Name(m.Target))
 	}
 	c := m.Certificate

@@ -28,23 +28,23 @@ type FreeParams struct {
 // factor returns L_S as an m × m matrix, for m inducing inputs.
 func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
 	if len(q.Mean) != m || len(q.Chol) != m {
-		return linalg.Matrix{}, usage("params: posterior.mean has %d entries and posterior.chol "+
+		return linalg.Matrix{}, faults.Usage("params: posterior.mean has %d entries and posterior.chol "+
 			"%d rows for %d inducing inputs", len(q.Mean), len(q.Chol), m)
 	}
 	l := linalg.New(m, m)
 	for i, row := range q.Chol {
 		if len(row) < i+1 || len(row) > m {
-			return l, usage("params: posterior.chol[%d] has %d entries: want %d, those up to the "+
+			return l, faults.Usage("params: posterior.chol[%d] has %d entries: want %d, those up to the "+
 				"diagonal, or %d", i, len(row), i+1, m)
 		}
 		for j, v := range row {
 			if j > i && v != 0 {
-				return l, usage("params: posterior.chol[%d][%d] is %v: it must be lower triangular",
+				return l, faults.Usage("params: posterior.chol[%d][%d] is %v: it must be lower triangular",
 					i, j, v)
 			}
 		}
 		if !(row[i] > 0) {
-			return l, usage("params: posterior.chol[%d][%d] is %v: its diagonal must be positive",
+			return l, faults.Usage("params: posterior.chol[%d][%d] is %v: its diagonal must be positive",
 				i, i, row[i])
 		}
 		copy(l.Row(i)[:i+1], row)
@@ -65,18 +65,18 @@ func (p *Params) vector(meanName string,
 	dim := len(inputs)
 	k, x, err := p.Kernel.Build(dim, inputs...)
 	if err != nil {
-		return nil, nil, nil, usage("params: %w", err)
+		return nil, nil, nil, faults.Usage("params: %w", err)
 	}
 	mean, err := model.MeanOf(meanName, dim)
 	if err != nil {
-		return nil, nil, nil, &UsageError{err}
+		return nil, nil, nil, faults.AsUsage(err)
 	}
 	var given MeanParams
 	if p.Mean != nil {
 		given = *p.Mean
 	}
 	n := len(mean.Params())
-	if err := asUsage(faults.First(
+	if err := faults.AsUsage(faults.First(
 		faults.If(n == 0 && (given.Constant != 0 || len(given.Linear) > 0),
 			"params: a prior mean is given; choose mean constant or linear so that it is "+
 				"counted"),
@@ -95,7 +95,7 @@ func (p *Params) vector(meanName string,
 	x = append(x, math.Log(p.NoiseVariance))
 	for i, z := range p.Inducing {
 		if len(z) != dim {
-			return nil, nil, nil, usage("params: inducing[%d] has %d coordinates for %d inputs", i,
+			return nil, nil, nil, faults.Usage("params: inducing[%d] has %d coordinates for %d inputs", i,
 				len(z), dim)
 		}
 		x = append(x, z...)

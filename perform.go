@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -65,7 +67,7 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 			c.tell(Event{Family: f.name, Start: 1, Starts: 1, Solver: p.choice.Solver,
 				Stopped: r.result.Stopped}, func() {})
 	}
-	return trained{}, usage("init: its kernel isn't among the kernels to fit")
+	return trained{}, faults.Usage("init: its kernel isn't among the kernels to fit")
 }
 
 // fit trains and makes the model of the best run.

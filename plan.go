@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -117,20 +119,20 @@ func (p *plan) checkSize(evaluating bool) error {
 	k := p.choice.Kind()
 	switch all := !p.estimate && (evaluating || !c.OnBatches()); {
 	case c.Inducing > p.n:
-		return usage("inducing %d: there are only %d rows to train on", c.Inducing, p.n)
+		return faults.Usage("inducing %d: there are only %d rows to train on", c.Inducing, p.n)
 	case p.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky &&
 		k.Bound != "":
-		return usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or " +
+		return faults.Usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or " +
 			"one rank")
 	case all && k.MaxRows > 0 && p.n > k.MaxRows:
 		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; use "+
 			"fewer rows, or estimate it with --solver cg", p.data.Source, p.n, k.MaxRows)
 	case p.estimate && !evaluating && c.Optimizer == "mma":
-		return usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, "+
+		return faults.Usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, "+
 			"which lbfgs trains by; or train on batches (optimizer adam)", p.n)
 	case p.estimate && !evaluating && ((c.Alpha != nil && *c.Alpha == 1) || (c.AlphaBy == "cv" &&
 		slices.Contains(c.Grid(), 1))):
-		return usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it " +
+		return faults.Usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it " +
 			"is vfe, which takes any number of rows (objective vfe)")
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
@@ -40,10 +42,10 @@ func (m *Model) Predict(ctx context.Context, table *dataset.Table,
 	o PredictOptions) (ps []model.Prediction, err error) {
 	defer matrix.Ended(&err)
 	if m.Posterior == nil {
-		return nil, usage("the model is empty: load one, or fit one")
+		return nil, faults.Usage("the model is empty: load one, or fit one")
 	}
 	if _, ok := m.Posterior.Solution.(*posterior.Gradients); o.ExactVariance && !ok {
-		return nil, usage("exact variances are for a model of --solver cg; this one is %s",
+		return nil, faults.Usage("exact variances are for a model of --solver cg; this one is %s",
 			m.Posterior.Kind())
 	}
 	if !o.ExactVariance {
@@ -139,7 +141,7 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 	o SampleOptions) (samples [][]float64, err error) {
 	defer matrix.Ended(&err)
 	if o.Count < 1 {
-		return nil, usage("%d samples: want at least one", o.Count)
+		return nil, faults.Usage("%d samples: want at least one", o.Count)
 	}
 	if err := memory.Afford(fmt.Sprintf("%s: %d samples at %d rows", table.Source, o.Count,
 		table.Rows), 2*8*float64(o.Count)*float64(table.Rows)); err != nil {
@@ -187,12 +189,12 @@ func (m *Model) Covariance(ctx context.Context,
 	table *dataset.Table) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
 	if t := m.Scaling.Transform; t != nil {
-		return matrix.Dense{}, usage("covariance: the function is Gaussian as the model sees the "+
+		return matrix.Dense{}, faults.Usage("covariance: the function is Gaussian as the model sees the "+
 			"target, by the transform %s, and in the target's own units it isn't: ask for "+
 			"samples, or fit with target-transform none", t.Name)
 	}
 	if m.Scaling.AsIs {
-		return matrix.Dense{}, usage("covariance: the mean of %s isn't Gaussian with noise %s: "+
+		return matrix.Dense{}, faults.Usage("covariance: the mean of %s isn't Gaussian with noise %s: "+
 			"ask for samples", m.Target, m.Noise)
 	}
 	_, x, err := m.inputs(ctx, table)
@@ -263,12 +265,12 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 	var of func(model.Prediction) Interval
 	switch c, kind, level := m.Conformal, o.Kind, o.Level; {
 	case o.By != "":
-		return nil, usage("by %q: intervals by the values of a column are %s", o.By,
+		return nil, faults.Usage("by %q: intervals by the values of a column are %s", o.By,
 			strings.Join(FewRowKinds(), " or "))
 	case !(level >= 0 && level < 1):
-		return nil, usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
+		return nil, faults.Usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
 	case !slices.Contains(IntervalKinds(), kind):
-		return nil, usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds(), ", "))
+		return nil, faults.Usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds(), ", "))
 	case kind == "band":
 		var err error
 		if of, err = band(m); err != nil {
@@ -397,9 +399,9 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 	level := cmp.Or(o.Level, 0.95)
 	switch {
 	case !slices.Contains(FewRowKinds(), kind):
-		return nil, usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds(), ", "))
+		return nil, faults.Usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds(), ", "))
 	case !(level > 0 && level < 1):
-		return nil, usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
+		return nil, faults.Usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
 	}
 	d, err := m.Labelled(data.Within(ctx))
 	if err != nil {
@@ -417,7 +419,7 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 	if o.By != "" {
 		inputs, err := m.InputsOf(o.By)
 		if err != nil {
-			return nil, &UsageError{Err: err}
+			return nil, faults.AsUsage(err)
 		}
 		others := w.Others()
 		alike = func(row, other int) bool {

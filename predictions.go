@@ -35,7 +35,7 @@ type Predicted struct {
 func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction string,
 	o Options) (*Predicted, error) {
 	if o.Data.Group == dataset.EqualRows {
-		return nil, usage("group %q: different rows may well have the same prediction and "+
+		return nil, faults.Usage("group %q: different rows may well have the same prediction and "+
 			"target, so that equal ones are no copies", o.Data.Group)
 	}
 	o.Data.Reading = table.Reading()
@@ -44,7 +44,7 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 		return nil, err
 	}
 	if !slices.Contains(table.Names, prediction) || prediction == o.Data.Target {
-		return nil, usage("prediction %q: %s has no such column beside the target; its columns "+
+		return nil, faults.Usage("prediction %q: %s has no such column beside the target; its columns "+
 			"are %s", prediction, table.Source, spelling.Quoted(table.Names, 10))
 	}
 	d, err := table.Within(ctx).ReadAs(o.Data.Reading.Every()).Select([]string{prediction},
@@ -89,7 +89,7 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 // predictedTerms returns the terms that the options decide for a certificate of predictions.
 func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	promise := o.Promise
-	if err := asUsage(faults.First(
+	if err := faults.AsUsage(faults.First(
 		faults.If(o.Data.Target == "", "target: name the column that was predicted"),
 		faults.If(promise.Units != "" && promise.Units != "raw",
 			"epsilon-units %s: of predictions ε is in the target's own units, raw: its "+
@@ -106,15 +106,15 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	kind := pacbayes.Band
 	if promise.Loss != "" {
 		if kind, err = pacbayes.ParseLoss(promise.Loss); err != nil {
-			return t, &UsageError{Err: err}
+			return t, faults.AsUsage(err)
 		}
 	}
 	if kind == pacbayes.ClippedAbsolute && promise.Epsilon != 0 {
-		return t, usage("epsilon %v with loss clipped-absolute, which has no ε: leave it out",
+		return t, faults.Usage("epsilon %v with loss clipped-absolute, which has no ε: leave it out",
 			promise.Epsilon)
 	}
 	if kind != pacbayes.Asymmetric && promise.EpsilonAbove != 0 {
-		return t, usage("epsilon: two widths are for the asymmetric loss, not %q", kind)
+		return t, faults.Usage("epsilon: two widths are for the asymmetric loss, not %q", kind)
 	}
 	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon,
 		Above: promise.EpsilonAbove}, EpsilonRaw: promise.Epsilon,
@@ -133,7 +133,7 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		t.Rules = t.NewestRules()
 	}
 	if err := t.Check(); err != nil {
-		return t, usage("%w (ε is in the target's units, and has no default here)", err)
+		return t, faults.Usage("%w (ε is in the target's units, and has no default here)", err)
 	}
 	return t, nil
 }

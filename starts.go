@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/faults"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -50,7 +52,7 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 	expression := p.options.Kernel.Expression
 	if expression != "se" {
 		if p.data.Cols > 1 {
-			return usage("inducing theory: for %s it is known for one input, not for %d: choose "+
+			return faults.Usage("inducing theory: for %s it is known for one input, not for %d: choose "+
 				"the kernel se", expression, p.data.Cols)
 		}
 		r := map[string]int{"matern32": 1, "matern52": 2}[expression]
@@ -287,7 +289,7 @@ func (p *plan) fromInit(f family) ([]float64, error) {
 	case given == 0:
 		return append(x, p.z.Data...), nil
 	}
-	return nil, usage("init: it has %d inducing inputs, the fit %d", len(p.init.Inducing),
+	return nil, faults.Usage("init: it has %d inducing inputs, the fit %d", len(p.init.Inducing),
 		p.choice.Inducing)
 }
 
@@ -301,7 +303,7 @@ func (p *plan) checkInit() error {
 			return err
 		}
 	}
-	return usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale "+
+	return faults.Usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale "+
 		"or one an input", p.options.Kernel.Expression, p.options.Kernel.ARD)
 }
 

@@ -50,7 +50,7 @@ func SplitTargets(text string, columns []string) ([]string, error) {
 	r.TrimLeadingSpace = true
 	names, err := r.Read()
 	if err != nil {
-		return nil, usage("target %q: want names of columns with commas between, and quotes "+
+		return nil, faults.Usage("target %q: want names of columns with commas between, and quotes "+
 			"around a name with a comma", text)
 	}
 	return names, nil
@@ -93,7 +93,7 @@ func FitTargets(ctx context.Context, table *dataset.Table, targets []string,
 func (o Options) ForTargets(table *dataset.Table,
 	targets []string) (each []Options, shared model.Together, err error) {
 	r := o.Run
-	if err := asUsage(faults.First(
+	if err := faults.AsUsage(faults.First(
 		faults.If(len(targets) < 2, "several targets: name at least two"),
 		faults.If(table.Ranks().Size() > 1, "several targets: their fit runs on one rank"),
 		faults.If(r.Declared != "" || r.Deliver == "all",
