@@ -15,20 +15,6 @@ import (
 
 // How a model is fitted again: the same model (Refit), or its sibling on all rows (Deliver).
 
-// Refit fits a model again with the options of its fit, from the data of its fit.
-// differs says what came out differently. It is "" if all bits are the same, apart from the time
-// that training took. No other check can show that the posterior, and the parameters of an informed
-// prior, are what the options make of the rows.
-// Another kind of processor or another version may give other bits although nothing is wrong.
-func (m *Model) Refit(ctx context.Context, table *dataset.Table,
-	progress func(Event)) (*Model, string, error) {
-	again, differs, err := refit(ctx, &m.Model, table, progress)
-	if again == nil {
-		return nil, differs, err
-	}
-	return &Model{*again}, differs, err
-}
-
 func refit(ctx context.Context, m *model.Model, table *dataset.Table,
 	progress func(Event)) (again *model.Model, differs string, err error) {
 	if m.Fitted == nil {
@@ -85,19 +71,6 @@ func refit(ctx context.Context, m *model.Model, table *dataset.Table,
 		differs = "some bits are others, in the last digits of what was trained if not more"
 	}
 	return again, differs, err
-}
-
-// Deliver trains a certified model's sibling from the data of the model.
-// The sibling trains on all rows except test rows, so also on the certified rows.
-// The evidence of a full GP is trained again from the start, and kernels are tried again.
-// Other methods keep the model's kernel and start where its training ended.
-// A method on batches keeps the parameters that training ended with.
-// No row is left to certify the sibling, and its CertificateReason says which model is certified.
-// Deliver uses Data.Test and Run's Progress, Save and Resume of with.
-// All other options are the model's.
-func (m *Model) Deliver(ctx context.Context, table *dataset.Table,
-	with Options) (*Model, error) {
-	return wrap(deliver(ctx, &m.Model, table, with))
 }
 
 func deliver(ctx context.Context, m *model.Model, table *dataset.Table,

@@ -168,7 +168,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 			r.known.Derived, err = checkDerived(&m.Model, d)
 		}
 		if err == nil && v.Differs == "" {
-			r.known.Ties, err = m.checkTies(ctx, d)
+			r.known.Ties, err = checkTies(ctx, &m.Model, d)
 		}
 		if err != nil {
 			return nil, err
@@ -195,7 +195,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 			err = fmt.Errorf("the model isn't what its data make it: %s: no certificate", v.Differs)
 		}
 		if err == nil {
-			_, err = m.checkTies(ctx, d)
+			_, err = checkTies(ctx, &m.Model, d)
 		}
 		if err != nil {
 			return nil, err

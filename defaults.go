@@ -182,24 +182,6 @@ func (o Asked) resolveFor(table *dataset.Table) (Asked, error) {
 	return o.resolve(table.Rows)
 }
 
-// Validate reports everything that is wrong with the options for every table.
-// Without a named method the number of rows decides the method.
-// So Validate returns nil if the options suit a thousand rows, fewer rows, or many more.
-// Otherwise it reports what is wrong for a thousand rows.
-func (o Options) Validate() error {
-	var first error
-	for _, rows := range []int{1000, 0, 1e6} {
-		_, err := newly(o).resolve(rows)
-		if err == nil {
-			return nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
 // Solver auto factors up to autoFull rows, for which the three matrices of a full GP take 10 GB.
 // If a user asks for more, the memory decides (see afford).
 // Above defaultFull rows a step takes seconds, so a full GP must be asked for.

@@ -16,47 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
-
-// Evaluation is the value of an objective at given parameters.
-type Evaluation struct {
-	Objective string `json:"objective"`
-	// Value is to be minimised: −ln p(y), or a risk bound.
-	Value float64 `json:"value"`
-	// set if the value is an estimate
-	StandardError *float64 `json:"value_standard_error,omitempty"`
-	// Jitter is added to the diagonal of the inducing inputs' covariance matrix, for all fields of
-	// this struct.
-	Jitter   float64  `json:"jitter,omitempty"`
-	Gradient Gradient `json:"gradient"`
-	// set if StandardError is set
-	GradientError *Gradient `json:"gradient_standard_error,omitempty"`
-	// Certificate is at the parameters rounded to the grid.
-	Certificate       *pacbayes.Certificate `json:"certificate"`
-	CertificateReason string                `json:"certificate_reason,omitempty"`
-
-	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // set for a sparse GP
-}
-
-// EvidenceBounds bounds ln p(y) from above and below at the parameters of a sparse GP, in nats,
-// from all rows. It shows how far the sparse GP is from the exact GP (see objective.Sandwich).
-// A method other than renyi has only Upper and Variational.
-//
-//	Upper ≥ UpperNorm ≥ Evidence ≥ AlphaELBO ≥ AlphaAtVariational ≥ Jensen ≥ Variational
-//
-// If α is negative, AlphaELBO is an upper bound too, and fields that aren't ordered then are left
-// out.
-type EvidenceBounds struct {
-	Upper              *float64 `json:"upper,omitempty"`
-	UpperNorm          *float64 `json:"upper_norm,omitempty"`
-	Evidence           *float64 `json:"evidence,omitempty"`
-	AlphaELBO          *float64 `json:"alpha_elbo,omitempty"`
-	AlphaAtVariational *float64 `json:"alpha_elbo_at_variational,omitempty"`
-	Jensen             *float64 `json:"jensen,omitempty"`
-	Variational        *float64 `json:"variational,omitempty"`
-}
 
 // within returns the context of the table, which can end the evaluation.
 func (p *plan) within() context.Context {
@@ -86,96 +47,8 @@ func (p *plan) evidenceBounds(d method.Diagnostics, x []float64) (*EvidenceBound
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
 }
 
-// BoundEvidence bounds the evidence at the parameters of a sparse model, in time O(NM²).
-// It uses the rows that trained the model, or the prior rows if the model is its informed prior.
-// It returns nil for a model without inducing inputs, for a posterior learnt from an informed
-// prior, and if d isn't the model's data.
-func (m *Model) BoundEvidence(d *dataset.Data) (bounds *EvidenceBounds, err error) {
-	defer matrix.Ended(&err)
-	q := m.Trained()
-	role := dataset.Certified
-	if m.Terms.Fixed {
-		role = dataset.Prior
-	}
-	own, err := m.MadeFrom(d)
-	if err != nil || !own || q.Inducing() == 0 || (m.Terms.Informed && !m.Terms.Fixed) {
-		return nil, err
-	}
-	roles, err := m.RolesOf(d)
-	if err != nil {
-		return nil, err
-	}
-	rows := d.ScaledOf(roles, role, m.Scaling)
-	p := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows,
-		Ranks: d.Ranks()}.Sparse()
-	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)})
-	for i := range q.Support.Rows {
-		x = append(x, q.Support.Row(i)...)
-	}
-	lower, upper, err := p.Bounds(x)
-	if err := errors.Join(err, rows.Err()); err != nil {
-		return nil, err
-	}
-	return &EvidenceBounds{Upper: &upper, Variational: &lower}, nil
-}
-
-// Gradient mirrors Params. Its derivatives are with respect to ln l (not ln l²), ln σ_s², ln σ_n²
-// and other logarithms, and with respect to the mean's parameters themselves.
-// A sum or a product has Parts.
-type Gradient struct {
-	LogVariance     *float64  `json:"log_variance,omitempty"`
-	LogLengthscales []float64 `json:"log_lengthscales,omitempty"`
-	LogShape        *float64  `json:"log_shape,omitempty"`
-	LogPeriod       *float64  `json:"log_period,omitempty"`
-	// parameters of a registered kernel, by name
-	Parameters       map[string]float64 `json:"parameters,omitempty"`
-	Parts            []Gradient         `json:"parts,omitempty"`
-	LogNoiseVariance *float64           `json:"log_noise_variance,omitempty"`
-	Mean             *MeanParams        `json:"mean,omitempty"`
-	Inducing         [][]float64        `json:"inducing,omitempty"`
-	Posterior        *FreeParams        `json:"posterior,omitempty"`
-}
-
-// of fills in a kernel's derivatives, and removes them from the front of d.
-func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
-	if parts := kernel.Parts(k); parts != nil {
-		g.Parts = make([]Gradient, len(parts))
-		for i, part := range parts {
-			g.Parts[i].of(part, d)
-		}
-		return
-	}
-	for _, p := range k.Params() {
-		v := (*d)[0]
-		*d = (*d)[1:]
-		switch p.Kind {
-		case kernel.Lengthscale:
-			g.LogLengthscales = append(g.LogLengthscales, 2*v) // ∂/∂ln l = 2 ∂/∂ln l²
-		case kernel.Variance:
-			g.LogVariance = &v
-		case kernel.Shape:
-			g.LogShape = &v
-		case kernel.Period:
-			g.LogPeriod = &v
-		default:
-			if g.Parameters == nil {
-				g.Parameters = map[string]float64{}
-			}
-			g.Parameters[p.Name] = v
-		}
-	}
-}
-
-// Evaluate computes the objective, its gradient, and the certificate at the parameters rounded to
-// the grid, without training. If params has a free-form q, Evaluate uses this q.
-// Without it svgp is evaluated at its optimal q, which is known only for Gaussian noise.
-// Rows get their roles and scaling as in Fit.
-// No choice among kernel families has to be paid for, because the lengthscales in params say
-// whether the kernel is ARD. For renyi, α comes from the options, is 0 by default, and may be
-// negative here. With the solver cg, conjugate gradients estimate renyi for 0 ≤ α < 1 ("The Rényi
-// Gaussian Process", Sect. 3.2).
-func Evaluate(ctx context.Context, table *dataset.Table, params *Params,
-	o Options) (e *Evaluation, err error) {
+func evaluate(ctx context.Context, table *dataset.Table, params *Params,
+	o Asked) (e *Evaluation, err error) {
 	defer matrix.Ended(&err)
 	p, x, err := given(table.Within(ctx), params, o)
 	if err != nil {
@@ -240,8 +113,8 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params,
 }
 
 // given returns the plan of an evaluation, and its parameters as [θ, β, ln σ_n², Z].
-func given(table *dataset.Table, params *Params, by Options) (*plan, []float64, error) {
-	o := newly(by).withDefaults()
+func given(table *dataset.Table, params *Params, o Asked) (*plan, []float64, error) {
+	o = o.withDefaults()
 	if err := faults.First(
 		o.check(true),
 		faults.UsageIf(params == nil, "params: give the parameters at which to evaluate"),
@@ -363,4 +236,34 @@ func startFree(free *objective.FreeFormProblem, f family, x []float64,
 	copy(at.LogNoise, x[g:])
 	copy(at.Z.Data, x[g+1:])
 	return full, free.SetMoments(full, given.Mean, ls)
+}
+
+// of fills in a kernel's derivatives, and removes them from the front of d.
+func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
+	if parts := kernel.Parts(k); parts != nil {
+		g.Parts = make([]Gradient, len(parts))
+		for i, part := range parts {
+			g.Parts[i].of(part, d)
+		}
+		return
+	}
+	for _, p := range k.Params() {
+		v := (*d)[0]
+		*d = (*d)[1:]
+		switch p.Kind {
+		case kernel.Lengthscale:
+			g.LogLengthscales = append(g.LogLengthscales, 2*v) // ∂/∂ln l = 2 ∂/∂ln l²
+		case kernel.Variance:
+			g.LogVariance = &v
+		case kernel.Shape:
+			g.LogShape = &v
+		case kernel.Period:
+			g.LogPeriod = &v
+		default:
+			if g.Parameters == nil {
+				g.Parameters = map[string]float64{}
+			}
+			g.Parameters[p.Name] = v
+		}
+	}
 }

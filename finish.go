@@ -12,7 +12,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -240,8 +239,6 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms,
 	}
 	return m, nil
 }
-
-const lengthscale = string(kernel.Lengthscale)
 
 // parameter is a parse of a parameter's name, such as "0.log_lengthscale2[3]".
 type parameter struct {

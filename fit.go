@@ -45,21 +45,6 @@ func during(ctx context.Context, predicting func(done, of int)) (context.Context
 	return w, func() { w.over.Store(true) }
 }
 
-// Fit trains a model on a table. It assigns the rows their roles, scales them, minimises the
-// objective from several starting points, and rounds the prior's parameters to the grid.
-// It then certifies the posterior of the rounded parameters on all certified rows.
-//
-// Fit returns a UsageError if the options make no sense.
-// If ctx ends, Fit offers the last state to Run.Save and returns ctx's error.
-//
-// All ranks fit a table that is spread over ranks (dataset.ReadPart).
-// Each rank calls Fit with the same options and gets the same model, except for the row hashes of
-// the model file, which only the first rank has. Only the first rank calls Progress and Save.
-// An error on one rank reaches the other ranks when the failing rank is closed.
-func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
-	return wrap(fit(ctx, table, newly(o)))
-}
-
 func fit(ctx context.Context, table *dataset.Table, o Asked) (m *model.Model, err error) {
 	defer matrix.Ended(&err)
 	if o, err = o.resolveFor(table); err != nil {
@@ -102,42 +87,8 @@ func fit(ctx context.Context, table *dataset.Table, o Asked) (m *model.Model, er
 	return m, nil
 }
 
-// Plan says what a fit would do, decided before anything is trained.
-type Plan struct {
-	// the options as a model file keeps them, with every default filled in
-	Options json.RawMessage `json:"options"`
-	Rows    string          `json:"rows_sha256"`
-	Roles   Roles           `json:"rows"`
-	Groups  *Roles          `json:"groups,omitempty"` // numbers of groups, if groups are counted
-	// the kernels to try; Fit may try more after the best of them
-	Kernels []string `json:"kernels"`
-	Starts  int      `json:"starts"` // starting points of each kernel
-	// the number of rows that training begins with:
-	// the prior rows for an informed prior, else the certified rows
-	Trains int    `json:"trains"`
-	Method string `json:"optimizer"`        // the optimizer that trains on them
-	Solver string `json:"solver,omitempty"` // solver of a full GP
-	M      int    `json:"inducing"`         // 0: a full GP
-	// Findings are what a person should know already. JSON also has their words.
-	Findings finding.List `json:"-"`
-}
-
-// Roles counts rows, or groups, by role.
-type Roles struct {
-	Test        int `json:"test"`
-	Calibration int `json:"calibration"`
-	Prior       int `json:"prior"`
-	Certified   int `json:"certified"`
-}
-
 func rolesOf(c dataset.Counts) Roles {
 	return Roles{c[dataset.Test], c[dataset.Calibration], c[dataset.Prior], c[dataset.Certified]}
-}
-
-// Decide says what Fit would do with the table and the options.
-// It refuses what Fit would refuse before training.
-func Decide(ctx context.Context, table *dataset.Table, o Options) (*Plan, error) {
-	return decide(ctx, table, newly(o))
 }
 
 func decide(ctx context.Context, table *dataset.Table, o Asked) (told *Plan, err error) {
@@ -203,21 +154,10 @@ func open(table *dataset.Table, o Asked) (certified share, c *checkpoints, first
 	return certified, c, first, err
 }
 
-// Declaration says what a fit is going to do with which rows.
-// Its owner signs it, has it timestamped or publishes it.
-// It then proves that the model is the declared model, and somebody else can vouch for the time of
-// the declaration. It doesn't prove that nothing else was tried, because the rows and their targets
-// must be known before it is written.
-type Declaration struct {
-	Version int   `json:"declaration"`
-	Plan    *Plan `json:"plan"`
-}
-
 const declarationVersion = 1
 
-// Declare returns the text of a declaration: what a fit with these options would do with a table.
-func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, error) {
-	d, err := planned(ctx, table, newly(o))
+func declare(ctx context.Context, table *dataset.Table, o Asked) ([]byte, error) {
+	d, err := planned(ctx, table, o)
 	if err != nil {
 		return nil, err
 	}
@@ -232,10 +172,7 @@ func planned(ctx context.Context, table *dataset.Table, o Asked) (Declaration, e
 	return Declaration{declarationVersion, plan}, err
 }
 
-// Declared returns the options of a declaration.
-// The certificate of their fit carries the declaration's hash.
-// Fit refuses these options for other rows.
-func Declared(declaration []byte) (o Options, err error) {
+func readDeclared(declaration []byte) (o Options, err error) {
 	d, err := readDeclaration(declaration)
 	if err != nil {
 		return o, err

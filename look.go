@@ -10,14 +10,9 @@ import (
 
 const mostLooked = 1500 // rows that Ties looks at
 
-// Ties looks for what ties the rows of a table together.
-// It fits one kernel quickly, to some of the rows that these options would make prior rows.
-// The result is advice on the choice of Data.Group. A fit looks again by itself.
-func Ties(ctx context.Context, table *dataset.Table, of Options) (found []model.Tie, err error) {
+func look(ctx context.Context, table *dataset.Table, o Asked) (found []model.Tie, err error) {
 	defer matrix.Ended(&err)
-	of.Prior.Kind = "informed"
-	o, err := newly(of).resolveFor(table)
-	if err != nil {
+	if o, err = o.resolveFor(table); err != nil {
 		return nil, err
 	}
 	d, err := deal(table.Within(ctx), o)

@@ -9,22 +9,6 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Params are a model's parameters as people write them, in scaled units.
-type Params struct {
-	Kernel        kernel.Spec `json:"kernel"`
-	NoiseVariance float64     `json:"noise_variance"`
-	Mean          *MeanParams `json:"mean,omitempty"`
-	Inducing      [][]float64 `json:"inducing,omitempty"`
-	Posterior     *FreeParams `json:"posterior,omitempty"`
-}
-
-// FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.
-type FreeParams struct {
-	Mean []float64 `json:"mean"` // a_M
-	// L_S row by row: lower triangular; the part above the diagonal may be missing
-	Chol [][]float64 `json:"chol"`
-}
-
 // factor returns L_S as an m × m matrix, for m inducing inputs.
 func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
 	if len(q.Mean) != m || len(q.Chol) != m {
@@ -50,12 +34,6 @@ func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
 		copy(l.Row(i)[:i+1], row)
 	}
 	return l, nil
-}
-
-// MeanParams are the parameters of a prior mean function.
-type MeanParams struct {
-	Constant float64   `json:"constant"`
-	Linear   []float64 `json:"linear,omitempty"`
 }
 
 // vector returns the parameters as [θ, β, ln σ_n², Z], for the mean function meanName on these

@@ -89,45 +89,6 @@ func FitTargets(ctx context.Context, table *dataset.Table, targets []string,
 	return made, err
 }
 
-// ForTargets returns the options of the fit of each target, and how the certificates share δ.
-func (o Options) ForTargets(table *dataset.Table,
-	targets []string) (each []Options, shared model.Together, err error) {
-	r := o.Run
-	if err := faults.AsUsage(faults.First(
-		faults.If(len(targets) < 2, "several targets: name at least two"),
-		faults.If(table.Ranks().Size() > 1, "several targets: their fit runs on one rank"),
-		faults.If(r.Declared != "" || r.Deliver == "all",
-			"several targets: there is no declaration of their fit, and --deliver all trains "+
-				"no sibling of it: fit each target alone"),
-		faults.If(r.Resume != nil, "several targets: their fit keeps no checkpoint"),
-	)); err != nil {
-		return nil, shared, err
-	}
-	o.Run.Save = nil
-	o.Data.Beside = targets
-	o.Data.Target = targets[0]
-	resolved, err := newly(o).resolve(table.Rows)
-	if err != nil {
-		return nil, shared, err
-	}
-	terms := resolved.terms(resolved.Promise.loss(pacbayes.Kind(resolved.Promise.Loss)), 1)
-	terms.Backtest = resolved.Data.Split == "last"
-	shared = model.Together{Delta: terms.Delta, Parts: len(targets)}
-	if model.Apart(terms) == "" {
-		shared.Parts++
-		if o.Data.Kinds != nil {
-			shared.Parts = 1 // the label was asked for, so all of δ goes to it
-		}
-	}
-	for _, name := range targets {
-		own := o
-		own.Data.Target = name
-		own.Promise.Delta = shared.Delta / float64(shared.Parts)
-		each = append(each, own)
-	}
-	return each, shared, nil
-}
-
 // Certify recomputes the certificates of all models from the table that they were made from, and
 // what is certified of all targets together. It returns an error if anything differs, and nil in
 // place of a model without a certificate.

@@ -105,11 +105,11 @@ func (p *plan) speakOf(m *model.Model, found []model.Tie) {
 // checkTies measures again what ties the prior rows together, since a certificate that doesn't know
 // of ties promises more than one that does. again is false if the model doesn't keep the posterior
 // that this needs.
-func (m *Model) checkTies(ctx context.Context, data *dataset.Data) (again bool, err error) {
+func checkTies(ctx context.Context, m *model.Model, data *dataset.Data) (again bool, err error) {
 	if m.Fitted == nil || m.ByUnits() || !m.Terms.Fixed {
 		return false, nil
 	}
-	o, err := asked(&m.Model)
+	o, err := asked(m)
 	if err != nil {
 		return false, err
 	}

@@ -250,3 +250,5 @@ func (d *dealt) roughly(ctx context.Context, problem method.Problem,
 	}
 	return r.Value, r.X, nil
 }
+
+const lengthscale = string(kernel.Lengthscale)
