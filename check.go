@@ -27,16 +27,16 @@ func (o Asked) check(evaluating bool) error {
 	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(),
 		Learns: o.learns(), Sited: o.sited() != nil}
 	return faults.AsUsage(errors.Join(slices.Concat(
-		settings.CheckAll(&o.Data), o.Data.check(),
-		settings.CheckAll(&o.Kernel), o.Kernel.check(),
+		settings.CheckAll(&o.Data), o.Data.checkData(),
+		settings.CheckAll(&o.Kernel), o.Kernel.checkKernel(),
 		o.Method.Check(use),
-		settings.CheckAll(&o.Prior), o.Prior.check(),
-		settings.CheckAll(&o.Promise), o.Promise.check(),
-		settings.CheckAll(&o.Run), o.Run.check(),
+		settings.CheckAll(&o.Prior), o.Prior.checkPrior(),
+		settings.CheckAll(&o.Promise), o.Promise.checkPromise(),
+		settings.CheckAll(&o.Run), o.Run.checkRun(),
 		o.checkTogether(), o.checkBacktest(evaluating))...))
 }
 
-func (d Data) check() settings.Faults {
+func (d Data) checkData() settings.Faults {
 	wrong := settings.Faults{
 		faults.If(d.Target == "", "target: name the column to predict"),
 		faults.If(d.encodes() && d.Scaling != dataset.PriorRows,
@@ -110,7 +110,7 @@ func (d Data) checkBeside() (wrong settings.Faults) {
 	)
 }
 
-func (k Kernel) check() (wrong settings.Faults) {
+func (k Kernel) checkKernel() (wrong settings.Faults) {
 	expressions := k.expressions(autoKernels)
 	for i, expression := range expressions {
 		err := kernel.Check(expression)
@@ -154,7 +154,7 @@ func (k Kernel) checkColumns(inputs []kernel.Input) error {
 	return nil
 }
 
-func (p Prior) check() settings.Faults {
+func (p Prior) checkPrior() settings.Faults {
 	return settings.Faults{
 		faults.If(p.Kind == "grid" && (p.Learn || len(p.Temper) > 0),
 			"temper and posterior learnt are for prior informed: the grid's prior isn't learnt"),
@@ -169,7 +169,7 @@ func (p Prior) check() settings.Faults {
 	}
 }
 
-func (p Promise) check() settings.Faults {
+func (p Promise) checkPromise() settings.Faults {
 	kind, err := pacbayes.ParseLoss(p.Loss)
 	if err != nil {
 		return settings.Faults{err}
@@ -182,7 +182,7 @@ func (p Promise) check() settings.Faults {
 	}
 }
 
-func (r Run) check() settings.Faults {
+func (r Run) checkRun() settings.Faults {
 	_, err := json.Marshal(r.Init)
 	return settings.Faults{
 		faults.If(r.Budget > 0 && r.Declared != "",

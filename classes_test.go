@@ -199,7 +199,8 @@ func TestStraightLabels(t *testing.T) {
 			t.Errorf("%s: %+v", kernel, by)
 		}
 	}
-	o := must.Get(Options{Data: Data{Target: "kind"}, Kernel: Kernel{Noise: "probit"}}.resolve(20000))(t)
+	o := must.Get(newly(Options{Data: Data{Target: "kind"},
+		Kernel: Kernel{Noise: "probit"}}).resolve(20000))(t)
 	if _, _, prior := o.counts(20000); prior != exactSites {
 		t.Errorf("%d prior rows", prior)
 	}

@@ -159,7 +159,7 @@ func given(table *dataset.Table, params *Params, o Asked) (*plan, []float64, err
 	if errs := o.Method.Check(method.Use{Evaluating: true}); len(errs) > 0 {
 		return nil, nil, faults.AsUsage(errors.Join(errs...))
 	}
-	families := priced([]family{{name: params.Kernel.Name, kernel: k, mean: mean}}, d.terms)
+	families := d.priced([]family{{name: params.Kernel.Name, kernel: k, mean: mean}})
 	p, err := stage{share: rows, choice: o.Method, families: families}.planned(true, d.findings)
 	return p, x, err
 }

@@ -249,7 +249,8 @@ type parameter struct {
 	value func(v float64) float64
 }
 
-func (p *plan) parameter(text string) (of parameter) {
+// readParameter parses the name of a parameter.
+func (p *plan) readParameter(text string) (of parameter) {
 	var parts []string
 	for {
 		head, rest, _ := strings.Cut(text, ".")
@@ -290,7 +291,7 @@ func (p *plan) about(names []string, at []int,
 	}
 	var groups []*group
 	for _, i := range at {
-		of := p.parameter(names[i])
+		of := p.readParameter(names[i])
 		k, numbers := kind(i, of)
 		g := slices.IndexFunc(groups, func(g *group) bool {
 			return g.kind == k && g.of.part == of.part && g.of.name == of.name &&

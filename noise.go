@@ -259,10 +259,10 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 			varying.Low = varying.Low + c0
 			varying.High = varying.High + c0
 			t.findings.Add(finding.NoiseVaries, math.Exp((varying.High-varying.Low)/2))
-			p, err = p.noisy(varying)
+			p, err = p.withVarying(varying)
 			return p, t, err
 		}
-		if p, err = p.noisy(varying); err != nil {
+		if p, err = p.withVarying(varying); err != nil {
 			return nil, t, err
 		}
 		best := t.best
@@ -283,7 +283,7 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 			varying.Low = least
 			varying.High = max(least,
 				varying.High) // the quietest rows have a variance that rounding leaves
-			if p, err = p.noisy(varying); err != nil {
+			if p, err = p.withVarying(varying); err != nil {
 				return nil, t, err
 			}
 		}
@@ -297,8 +297,8 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 	return p, t, ctx.Err()
 }
 
-// noisy returns the plan for rows of this noise.
-func (p *plan) noisy(v *model.Varying) (_ *plan, err error) {
+// withVarying returns the plan for rows of this noise.
+func (p *plan) withVarying(v *model.Varying) (_ *plan, err error) {
 	d := *p.dealt
 	again := *p
 	d.varying = v

@@ -27,10 +27,6 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 			return nil, trained{}, err
 		}
 	}
-	find := p.train
-	if p.given {
-		find = p.atInit
-	}
 	if p.options.Kernel.Noise == objective.StudentName || p.options.Data.Censored != "" {
 		return p.alternate(ctx, c)
 	}
@@ -44,7 +40,12 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (_ *plan, _ trained,
 		t, err := some.train(ctx, c)
 		return p, t, err
 	}
-	t, err := find(ctx, c)
+	var t trained
+	if p.given {
+		t, err = p.atInit(ctx, c)
+	} else {
+		t, err = p.train(ctx, c)
+	}
 	if err == nil && p.options.Prior.Mixed {
 		t, err = p.coarsen(ctx, c, t)
 	}

@@ -193,13 +193,13 @@ func (d *dealt) seeing(ctx context.Context) (*dealt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.noisy(ctx, with, gain, x)
+	return d.heavyTailed(ctx, with, gain, x)
 }
 
-// noisy returns seen, these rows with a transform of the target, or these rows with Student's t
+// heavyTailed returns seen, these rows with a transform of the target, or these rows with Student's t
 // noise if prior rows choose it, and if it gains more than the transform.
 // x has parameters of a rough GP of Gaussian noise, if they are known.
-func (d *dealt) noisy(ctx context.Context, seen *dealt, gain float64, x []float64) (*dealt, error) {
+func (d *dealt) heavyTailed(ctx context.Context, seen *dealt, gain float64, x []float64) (*dealt, error) {
 	o := d.options
 	with := *seen
 	if auto := o.Kernel.Noise == "" && !o.kept; !auto {

@@ -251,14 +251,14 @@ func (d *dealt) priorStage() (stage, error) {
 	rows, err := d.take(dataset.Prior)
 	o := d.options
 	return stage{share: rows, choice: priorMethod(o.Method),
-		families: priced(o.families(d.inputs()), d.gridTerms), restarts: o.Run.Restarts}, err
+		families: d.pricedOnGrid(o.families(d.inputs())), restarts: o.Run.Restarts}, err
 }
 
 // posteriorStage learns Q on the certified rows, from the priors that an informed fit chooses
 // among. m is the number of the prior's inducing inputs.
 func (d *dealt) posteriorStage(certified share, priors []family, m int) stage {
 	return stage{share: certified, choice: posteriorMethod(d.options.Method, m),
-		families: priced(priors, d.terms), restarts: d.options.Run.Restarts}
+		families: d.priced(priors), restarts: d.options.Run.Restarts}
 }
 
 // siblingStage trains a model's sibling on d's prior rows.
@@ -282,15 +282,23 @@ func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 		return s, fmt.Errorf("the model's kernel, %s, isn't among the kernels that it says "+
 			"were tried", s.init.Kernel)
 	}
-	s.families = priced(s.families[i:i+1], d.gridTerms)
+	s.families = d.pricedOnGrid(s.families[i:i+1])
 	return s, nil
 }
 
 // priced returns the families with the terms of their certificates.
 // The terms pay for choosing one of the families.
-func priced(families []family, terms func(f family, choices int) pacbayes.Terms) []family {
+func (d *dealt) priced(families []family) []family {
 	for i, f := range families {
-		families[i].terms = terms(f, len(families))
+		families[i].terms = d.terms(f, len(families))
+	}
+	return families
+}
+
+// pricedOnGrid returns the families with the terms that a prior on the grid would have.
+func (d *dealt) pricedOnGrid(families []family) []family {
+	for i, f := range families {
+		families[i].terms = d.gridTerms(f, len(families))
 	}
 	return families
 }

@@ -15,7 +15,7 @@ import (
 func TestStartsOfOtherKernels(t *testing.T) {
 	for _, ard := range []string{"on", "auto"} {
 		p := &plan{stage: stage{share: share{dealt: &dealt{data: &dataset.Data{Cols: 3}}}, restarts: 1,
-			families: Options{Kernel: Kernel{Expression: autoKernel, ARD: ard, Mean: "constant"}}.families(
+			families: newly(Options{Kernel: Kernel{Expression: autoKernel, ARD: ard, Mean: "constant"}}).families(
 				make([]kernel.Input, 3))}}
 		found := make([]run, len(p.families))
 		for fi, f := range p.families {
