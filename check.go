@@ -125,7 +125,7 @@ func (k Kernel) checkKernel() (wrong settings.Faults) {
 // monotone returns the inputs of Monotone. From is 1 and To is 0 if predictions fall as the input
 // rises.
 func (k Kernel) monotone(inputs []kernel.Input) (ways posterior.Monotone, err error) {
-	columns, down, err := k.ways()
+	columns, down, err := k.columnsWithWays()
 	for i, name := range columns {
 		at, err := kernel.Find(inputs, name)
 		if err != nil {
@@ -409,7 +409,7 @@ func (o Asked) checkSited() error {
 
 // unordered says why the predictions can't be monotone, or returns nil.
 func (o Asked) unordered() error {
-	columns, _, err := o.Kernel.ways()
+	columns, _, err := o.Kernel.columnsWithWays()
 	return faults.First(
 		err,
 		faults.If(len(columns) > 2 || (len(columns) == 2 && columns[0] == columns[1]),

@@ -21,8 +21,8 @@ import (
 // How the best run becomes a model: rounded to the grid, certified and scored, with findings about
 // its parameters.
 
-// found returns what a person should know about the best run of a problem.
-func (p *plan) found(problem method.Problem, best run) (found finding.List) {
+// foundAbout returns what a person should know about the best run of a problem.
+func (p *plan) foundAbout(problem method.Problem, best run) (found finding.List) {
 	x := best.result.X
 	names := problem.Names()
 	box := problem.Box(x)
@@ -64,7 +64,7 @@ func (p *plan) posterior(ctx context.Context, c *checkpoints,
 	t trained) (*posterior.Posterior, finding.List, error) {
 	problem := p.problem(ctx, c, t.best.family)
 	q, found, err := problem.Posterior(t.best.result.X)
-	return q, slices.Concat(p.findings, t.findings, found, p.found(problem, t.best)), err
+	return q, slices.Concat(p.findings, t.findings, found, p.foundAbout(problem, t.best)), err
 }
 
 // finish rounds the best run's parameters to the grid and makes the model.
@@ -72,7 +72,7 @@ func (p *plan) posterior(ctx context.Context, c *checkpoints,
 func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run,
 	found finding.List) (*model.Model, error) {
 	f := best.family
-	found = slices.Concat(found, p.found(problem, best))
+	found = slices.Concat(found, p.foundAbout(problem, best))
 	x := slices.Clone(best.result.X)
 	g := f.gridParams()
 	found = append(found, p.about(problem.Names(), f.terms.Grid.RoundAll(x[:g], x[:g]),

@@ -48,8 +48,8 @@ type Asked struct {
 // newly returns what a user asks for.
 func newly(o Options) Asked { return Asked{Options: o, kept: o.Run.Declaration != nil} }
 
-// ways returns the columns of Monotone, and which predictions fall as their column rises.
-func (k Kernel) ways() (columns []string, down []bool, err error) {
+// columnsWithWays returns the columns of Monotone, and which predictions fall as their column rises.
+func (k Kernel) columnsWithWays() (columns []string, down []bool, err error) {
 	for _, text := range k.Monotone {
 		at := max(strings.LastIndex(text, ":"), 0)
 		if way := text[at:]; way != ":up" && way != ":down" {
