@@ -235,7 +235,7 @@ func (p *plan) withNoise(ctx context.Context, c *checkpoints, t trained) (*plan,
 		if err != nil {
 			return nil, t, err
 		}
-		x, r2, mean, v, err := p.leftOut(q)
+		x, r2, mean, v, err := p.leftOutErrors(q)
 		if err != nil {
 			return nil, t, err
 		}
@@ -314,9 +314,9 @@ func (p *plan) withVarying(v *model.Varying) (_ *plan, err error) {
 	return &again, err
 }
 
-// leftOut returns rows that train, the squares of the errors of predicting each from the others, and
+// leftOutErrors returns rows that train, the squares of the errors of predicting each from the others, and
 // the variances of f there. A sparse GP predicts each row from all rows.
-func (p *plan) leftOut(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []float64, err error) {
+func (p *plan) leftOutErrors(q *posterior.Posterior) (x matrix.Dense, r2, mean, v []float64, err error) {
 	var errs []float64
 	rows := p.all
 	n := p.n
