@@ -187,12 +187,12 @@ func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		task.Rows = &noisyRows{rows, posterior.RowNoise{Factor: a}}
+		task.Rows = &noisyRows{Scaled: rows, noise: posterior.RowNoise{Factor: a}}
 	}
 	if known, err := rows.KnownNoise(); err != nil {
 		return false, err
 	} else if known != nil {
-		task.Rows = &noisyRows{rows, posterior.RowNoise{Known: known}}
+		task.Rows = &noisyRows{Scaled: rows, noise: posterior.RowNoise{Known: known}}
 	}
 	again, err := priorMethod(o.Method).Follows(task, q)
 	if again == nil || err != nil {

@@ -287,7 +287,7 @@ func (p *plan) source() objective.Rows {
 	if each.Same() {
 		return p.rows
 	}
-	return &noisyRows{p.rows, each}
+	return &noisyRows{Scaled: p.rows, noise: each}
 }
 
 // noisyRows are rows that differ in noise.
