@@ -137,8 +137,7 @@ func open(table *dataset.Table, o Asked) (certified share, c *checkpoints, first
 	}
 	// the certified rows choose the prior and train the posterior
 	if o := d.options; !o.informed() {
-		first, err = stage{certified, o.Method, d.priced(o.families(d.inputs())), o.Run.Init,
-			o.Run.FixParameters, o.Run.Restarts}.decide(d.findings)
+		first, err = d.gridStage(certified).decide(d.findings)
 		return certified, c, first, err
 	}
 	s, err := d.priorStage()

@@ -244,6 +244,13 @@ type stage struct {
 	restarts int      // starting points of each family; 0: the method decides
 }
 
+// gridStage learns the posterior on the certified rows, which also choose the prior on the grid.
+func (d *dealt) gridStage(certified share) stage {
+	o := d.options
+	return stage{share: certified, choice: o.Method, families: d.priced(o.families(d.inputs())),
+		init: o.Run.Init, given: o.Run.FixParameters, restarts: o.Run.Restarts}
+}
+
 // priorStage learns an informed fit's prior on the prior rows.
 // If the method minimises a bound, it treats the prior rows as if they were certified rows and the
 // prior were on the grid.
