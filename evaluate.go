@@ -40,8 +40,10 @@ func (p *plan) evidenceBounds(d method.Diagnostics, x []float64) (*EvidenceBound
 	}
 	if d.Bounds != nil {
 		s, err := d.Bounds(x)
-		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence),
-			number(s.Optimal), number(s.Alpha), number(s.Jensen), number(s.Variational)}, err
+		return &EvidenceBounds{Upper: number(s.Upper), UpperNorm: number(s.UpperNorm),
+			Evidence: number(s.Evidence), AlphaELBO: number(s.Optimal),
+			AlphaAtVariational: number(s.Alpha), Jensen: number(s.Jensen),
+			Variational: number(s.Variational)}, err
 	}
 	lower, upper, err := p.task(p.within(), nil, p.families[0]).Sparse().Bounds(x)
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err

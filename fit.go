@@ -88,7 +88,8 @@ func fit(ctx context.Context, table *dataset.Table, o Asked) (m *model.Model, er
 }
 
 func rolesOf(c dataset.Counts) Roles {
-	return Roles{c[dataset.Test], c[dataset.Calibration], c[dataset.Prior], c[dataset.Certified]}
+	return Roles{Test: c[dataset.Test], Calibration: c[dataset.Calibration],
+		Prior: c[dataset.Prior], Certified: c[dataset.Certified]}
 }
 
 func decide(ctx context.Context, table *dataset.Table, o Asked) (told *Plan, err error) {
@@ -168,7 +169,7 @@ func planned(ctx context.Context, table *dataset.Table, o Asked) (Declaration, e
 	o.Run.Declared = ""
 	o.Run.Declaration = nil
 	plan, err := decide(ctx, table, o)
-	return Declaration{declarationVersion, plan}, err
+	return Declaration{Version: declarationVersion, Plan: plan}, err
 }
 
 func readDeclared(declaration []byte) (o Options, err error) {

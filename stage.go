@@ -289,7 +289,7 @@ func (d *dealt) siblingStage(m *model.Model) (stage, error) {
 		return s, fmt.Errorf("the model's kernel, %s, isn't among the kernels that it says "+
 			"were tried", s.init.Kernel)
 	}
-	s.families = d.pricedOnGrid(s.families[i:i+1])
+	s.families = d.pricedOnGrid(s.families[i : i+1])
 	return s, nil
 }
 
