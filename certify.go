@@ -12,6 +12,8 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/fit"
+	"github.com/krigo-gp/krigo/internal/fit/conduct"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -106,7 +108,8 @@ func (f *Fresh) ShiftTo(rho float64) (err error) {
 
 func shift(rho, bound float64) (*Shift, error) {
 	if !(rho >= 0) {
-		return nil, faults.Usage("shift %v: want a relative entropy in nats, 0 or more, such as 0.01", rho)
+		return nil, faults.Usage("shift %v: want a relative entropy in nats, 0 or more, such "+
+			"as 0.01", rho)
 	}
 	return &Shift{rho, pacbayes.Shifted(bound, rho)}, nil
 }
@@ -131,15 +134,15 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 	o CertifyOptions) (found *Recertification, err error) {
 	defer matrix.Ended(&err)
 	if m.Joint != nil {
-		return nil, faults.Usage("certify: the label's certificate is of the models of all classes: " +
-			"Targets.Certify checks them")
+		return nil, faults.Usage("certify: the label's certificate is of the models of all " +
+			"classes: Targets.Certify checks them")
 	}
 	epsilon := o.Epsilon
 	if table, err = m.Kinds.Spread(table.Within(ctx)); err != nil {
 		return nil, err
 	}
 	if o.Declaration != nil {
-		if err := checkFollows(ctx, &m.Model, table, o.Declaration); err != nil {
+		if err := fit.CheckFollows(ctx, &m.Model, table, o.Declaration); err != nil {
 			return nil, fmt.Errorf("declaration: %w", err)
 		}
 	}
@@ -162,13 +165,13 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 				"training took %.1f s, by the file)", m.Training.Seconds)
 		}
 		if err == nil {
-			err = checkAsked(&m.Model, table.Names)
+			err = conduct.CheckAsked(&m.Model, table.Names)
 		}
 		if err == nil {
-			r.known.Derived, err = checkDerived(&m.Model, d)
+			r.known.Derived, err = conduct.CheckDerived(&m.Model, d)
 		}
 		if err == nil && v.Differs == "" {
-			r.known.Ties, err = checkTies(ctx, &m.Model, d)
+			r.known.Ties, err = conduct.CheckTies(ctx, &m.Model, d)
 		}
 		if err != nil {
 			return nil, err
@@ -183,19 +186,19 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 		return r, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
-		return nil, faults.Usage("epsilon: the loss clipped-absolute has no ε: it counts errors as " +
-			"shares of the target")
+		return nil, faults.Usage("epsilon: the loss clipped-absolute has no ε: it counts " +
+			"errors as shares of the target")
 	}
 	if m.Terms.Curve { // a value of the curve is a certificate, if the model is genuine
 		v, err := m.Verify(d)
 		if err == nil {
-			err = checkAsked(&m.Model, table.Names)
+			err = conduct.CheckAsked(&m.Model, table.Names)
 		}
 		if err == nil && v.Differs != "" {
 			err = fmt.Errorf("the model isn't what its data make it: %s: no certificate", v.Differs)
 		}
 		if err == nil {
-			_, err = checkTies(ctx, &m.Model, d)
+			_, err = conduct.CheckTies(ctx, &m.Model, d)
 		}
 		if err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -199,9 +200,9 @@ func TestStraightLabels(t *testing.T) {
 			t.Errorf("%s: %+v", kernel, by)
 		}
 	}
-	o := must.Get(newly(Options{Data: Data{Target: "kind"},
-		Kernel: Kernel{Noise: "probit"}}).resolve(20000))(t)
-	if _, _, prior := o.counts(20000); prior != exactSites {
+	o := must.Get(Options{Data: Data{Target: "kind"},
+		Kernel: Kernel{Noise: "probit"}}.asked().Resolve(20000))(t)
+	if _, _, prior := o.Counts(20000); prior != ask.ExactSites {
 		t.Errorf("%d prior rows", prior)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/krigo-gp/krigo/internal/faults"
-
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 )
 
 // More than two classes: a model of each class against the others, in one file of several targets.
@@ -100,4 +100,30 @@ func (l *Labels) addSets(s model.Sets, level float64) error {
 		})...))
 	}
 	return nil
+}
+
+// looksLikeKinds is the largest number of different texts by which a target looks like classes.
+const looksLikeKinds = 20
+
+// Kinds returns the table with a column of 0 and 1 for each class, and the options of a fit of
+// these columns, if the target has more than two classes:
+// a text of at most 20 kinds, or of more kinds, or numbers, if the options ask for probit noise.
+// Otherwise it returns both as they are. FitTargets takes what Kinds returns.
+func (o Options) Kinds(table *dataset.Table) (*dataset.Table, Options, error) {
+	d := o.Data
+	asked := o.asked()
+	if text := table.IsText(d.Target); d.Beside != nil || d.Classes != nil ||
+		d.Censored != "" || asked.Kept || (!asked.Labels() && (o.Kernel.Noise != "" || !text)) {
+		return table, o, nil
+	}
+	classes, err := table.Classes(d.Target)
+	if err != nil || len(classes) <= 2 || (len(classes) > looksLikeKinds && !asked.Labels()) {
+		return table, o, err
+	}
+	k := &dataset.Kinds{Column: d.Target, Labels: classes}
+	if table, err = k.Spread(table); err == nil {
+		o.Data.Kinds, o.Data.Beside, o.Kernel.Noise = k, k.Names(), objective.ProbitName
+		o.Data.Target = o.Data.Beside[0]
+	}
+	return table, o, err
 }

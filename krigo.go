@@ -59,23 +59,8 @@ import (
 	"io"
 
 	"github.com/krigo-gp/krigo/internal/faults"
-	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 )
-
-// A fit makes four values, one after the other. None of them changes afterwards.
-//
-//	dealt    a scaled table whose rows have their roles (deal)
-//	share    the rows of one role, to train on (take)
-//	plan     how to train on a share: kernels, a method with every field filled in, inducing inputs (decide)
-//	trained  the best run (plan.optimum)
-//	model    the posterior of the best run, on the grid and certified (plan.finish, dealt.certify)
-//
-// With a prior on the grid, the share is the certified rows.
-// With an informed prior, it is the prior rows.
-// If a posterior is learnt afterwards, a second plan trains on the certified rows.
-// Code that finds something a person should know returns it as a finding.
-// docs/behind/architecture.md shows which files do this.
 
 // Model is a trained Gaussian process with its certificate.
 // Fit, Load and Read return it, Save and Write store it.
@@ -83,9 +68,6 @@ import (
 // take views of tables. Only AcceptFileOrder and Calibrate change a Model, so several goroutines
 // may use one Model at once.
 type Model struct{ model.Model }
-
-// Method is a way to train; see package method.
-type Method = method.Choice
 
 // Load reads a model file. Its errors name the file.
 func Load(path string) (*Model, error) { return wrap(model.Load(path)) }

@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
@@ -85,7 +86,7 @@ func (m *Model) inputs(ctx context.Context,
 	if d, err = m.Unlabelled(table.Within(ctx)); err != nil {
 		return nil, x, err
 	}
-	at, err := gather(d.Scaled(d.All(), m.Scaling))
+	at, err := deal.Gather(d.Scaled(d.All(), m.Scaling))
 	return d, at.X, err
 }
 
@@ -189,13 +190,15 @@ func (m *Model) Covariance(ctx context.Context,
 	table *dataset.Table) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
 	if t := m.Scaling.Transform; t != nil {
-		return matrix.Dense{}, faults.Usage("covariance: the function is Gaussian as the model sees the "+
-			"target, by the transform %s, and in the target's own units it isn't: ask for "+
-			"samples, or fit with target-transform none", t.Name)
+		return matrix.Dense{},
+			faults.Usage("covariance: the function is Gaussian as the model sees the "+
+				"target, by the transform %s, and in the target's own units it isn't: ask for "+
+				"samples, or fit with target-transform none", t.Name)
 	}
 	if m.Scaling.AsIs {
-		return matrix.Dense{}, faults.Usage("covariance: the mean of %s isn't Gaussian with noise %s: "+
-			"ask for samples", m.Target, m.Noise)
+		return matrix.Dense{},
+			faults.Usage("covariance: the mean of %s isn't Gaussian with noise %s: "+
+				"ask for samples", m.Target, m.Noise)
 	}
 	_, x, err := m.inputs(ctx, table)
 	if err != nil {
@@ -268,9 +271,11 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 		return nil, faults.Usage("by %q: intervals by the values of a column are %s", o.By,
 			strings.Join(FewRowKinds(), " or "))
 	case !(level >= 0 && level < 1):
-		return nil, faults.Usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
+		return nil, faults.Usage("level %v: want a share of targets between 0 and 1, such as 0.9",
+			level)
 	case !slices.Contains(IntervalKinds(), kind):
-		return nil, faults.Usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds(), ", "))
+		return nil, faults.Usage("intervals %q: want one of %s", kind,
+			strings.Join(IntervalKinds(), ", "))
 	case kind == "band":
 		var err error
 		if of, err = band(m); err != nil {
@@ -399,9 +404,11 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 	level := cmp.Or(o.Level, 0.95)
 	switch {
 	case !slices.Contains(FewRowKinds(), kind):
-		return nil, faults.Usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds(), ", "))
+		return nil, faults.Usage("intervals %q: want one of %s", kind,
+			strings.Join(FewRowKinds(), ", "))
 	case !(level > 0 && level < 1):
-		return nil, faults.Usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
+		return nil, faults.Usage("level %v: want a share of targets between 0 and 1, such as 0.9",
+			level)
 	}
 	d, err := m.Labelled(data.Within(ctx))
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/fit/ask"
+	"github.com/krigo-gp/krigo/internal/fit/plan"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -99,7 +101,7 @@ const mostBrief = 6e10
 // more with many inputs. It counts rows and kernels alone, because the seconds that a file states
 // may be forged.
 func (m *Model) work() float64 {
-	o, err := asked(&m.Model)
+	o, err := ask.Fitted(&m.Model)
 	if err != nil {
 		return math.Inf(1)
 	}
@@ -112,8 +114,8 @@ func (m *Model) work() float64 {
 	if !m.Terms.Fixed {
 		rows += float64(m.Counts[dataset.Certified])
 	}
-	starts := float64(len(o.families(model.InputsOf(m.Inputs, m.Encoding))) * max(o.Run.Restarts,
-		1))
+	starts := float64(len(plan.Families(o, model.InputsOf(m.Inputs, m.Encoding))) * max(
+		o.Run.Restarts, 1))
 	return starts * rows * factored * (factored + 100*float64(len(m.Inputs)))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -50,8 +51,8 @@ func SplitTargets(text string, columns []string) ([]string, error) {
 	r.TrimLeadingSpace = true
 	names, err := r.Read()
 	if err != nil {
-		return nil, faults.Usage("target %q: want names of columns with commas between, and quotes "+
-			"around a name with a comma", text)
+		return nil, faults.Usage("target %q: want names of columns with commas between, and "+
+			"quotes around a name with a comma", text)
 	}
 	return names, nil
 }
@@ -266,4 +267,43 @@ func (t *Targets) Extract(target string) (*Model, error) {
 	return nil, fmt.Errorf("%w: %q%s; the file has "+
 		"%s", errOther, spelling.Clip(target), spelling.DidYouMean(target, names),
 		spelling.Quoted(names, 20))
+}
+
+// ForTargets returns the options of the fit of each target, and how the certificates share δ.
+func (o Options) ForTargets(table *dataset.Table,
+	targets []string) (each []Options, shared model.Together, err error) {
+	r := o.Run
+	if err := faults.AsUsage(faults.First(
+		faults.If(len(targets) < 2, "several targets: name at least two"),
+		faults.If(table.Ranks().Size() > 1, "several targets: their fit runs on one rank"),
+		faults.If(r.Declared != "" || r.Deliver == "all",
+			"several targets: there is no declaration of their fit, and --deliver all trains "+
+				"no sibling of it: fit each target alone"),
+		faults.If(r.Resume != nil, "several targets: their fit keeps no checkpoint"),
+	)); err != nil {
+		return nil, shared, err
+	}
+	o.Run.Save = nil
+	o.Data.Beside = targets
+	o.Data.Target = targets[0]
+	resolved, err := o.asked().Resolve(table.Rows)
+	if err != nil {
+		return nil, shared, err
+	}
+	terms := resolved.Terms(ask.Loss(resolved.Promise, pacbayes.Kind(resolved.Promise.Loss)), 1)
+	terms.Backtest = resolved.Data.Split == "last"
+	shared = model.Together{Delta: terms.Delta, Parts: len(targets)}
+	if model.Apart(terms) == "" {
+		shared.Parts++
+		if o.Data.Kinds != nil {
+			shared.Parts = 1 // the label was asked for, so all of δ goes to it
+		}
+	}
+	for _, name := range targets {
+		own := o
+		own.Data.Target = name
+		own.Promise.Delta = shared.Delta / float64(shared.Parts)
+		each = append(each, own)
+	}
+	return each, shared, nil
 }

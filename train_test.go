@@ -11,6 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/fit/ask"
+	"github.com/krigo-gp/krigo/internal/fit/conduct"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -35,14 +37,14 @@ func init() {
 // TestKernelThatFails: if one of several kernels can't be trained, a finding names it and the others are trained. If
 // no kernel can be trained, the fit returns the error.
 func TestKernelThatFails(t *testing.T) {
-	tried := autoKernels
-	defer func() { autoKernels = tried }()
+	tried := ask.AutoKernels
+	defer func() { ask.AutoKernels = tried }()
 	o := Options{Data: Data{Target: "y"}}
-	autoKernels = []string{"hollow", "matern32", "se"}
+	ask.AutoKernels = []string{"hollow", "matern32", "se"}
 	m, err := Fit(context.Background(), data.Snelson(), o)
 	must.Hold(t, err == nil && len(m.Findings.Of(finding.StartOutside)) > 0 &&
 		m.Findings.Of(finding.StartOutside)[0].Subject[0] == "hollow (ARD)", "%+v, %v", m, err)
-	autoKernels = []string{"hollow"}
+	ask.AutoKernels = []string{"hollow"}
 	if _, err := Fit(context.Background(), data.Snelson(), o); err == nil ||
 		!strings.Contains(err.Error(), "hollow (ARD) failed from every starting point") {
 		t.Errorf("no kernel: %v", err)
@@ -52,9 +54,9 @@ func TestKernelThatFails(t *testing.T) {
 // TestSimplerKernel: on Snelson's rows rq has no more evidence than se, which it becomes as α grows. So only se is
 // trained to the end.
 func TestSimplerKernel(t *testing.T) {
-	tried := autoKernels
-	defer func() { autoKernels = tried }()
-	autoKernels = []string{"matern52", "rq", "se"}
+	tried := ask.AutoKernels
+	defer func() { ask.AutoKernels = tried }()
+	ask.AutoKernels = []string{"matern52", "rq", "se"}
 	var ends []string
 	o := Options{Data: Data{Target: "y"}, Run: Run{Progress: func(e Event) {
 		if e.Stopped != "" && e.Stopped != train.Near {
@@ -147,7 +149,7 @@ func TestFurtherKernels(t *testing.T) {
 		o.Prior.Kind = "informed"
 		tried := c.tried == ""
 		o.Run.Progress = func(e Event) {
-			further := strings.HasPrefix(e.Family, autoSteps) || strings.Contains(e.Family, "+"+autoLinear)
+			further := strings.HasPrefix(e.Family, ask.AutoSteps) || strings.Contains(e.Family, "+"+ask.AutoLinear)
 			must.Hold(t, c.tried != "" || !further, "%s: tried %s", c.kernel, e.Family)
 			tried = tried || strings.Contains(e.Family, c.tried)
 		}
@@ -158,7 +160,7 @@ func TestFurtherKernels(t *testing.T) {
 		names := m.Findings.Of(finding.KernelByEvidence)
 		must.Hold(t, tried && strings.Contains(names[0].Subject[0], c.taken),
 			"%s: tried %v, took %+v", c.kernel, tried, names)
-		err = checkAsked(&m.Model, strings.Split("a b c y", " "))
+		err = conduct.CheckAsked(&m.Model, strings.Split("a b c y", " "))
 		must.Hold(t, m.Certificate != nil && err == nil,
 			"%s: certificate %v, %v", c.kernel, m.Certificate, err)
 	}

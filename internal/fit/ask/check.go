@@ -1,0 +1,523 @@
+package ask
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fitting"
+	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// Check reports everything that is wrong with options whose defaults are filled in:
+// first each part by its tags, then options that can't be combined.
+func (o Asked) Check(evaluating bool) error {
+	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.Informed(),
+		Learns: o.Learns(), Sited: o.Sited() != nil}
+	return faults.AsUsage(errors.Join(slices.Concat(
+		settings.CheckAll(&o.Data), checkData(o.Data),
+		settings.CheckAll(&o.Kernel), checkKernel(o.Kernel),
+		o.Method.Check(use),
+		settings.CheckAll(&o.Prior), checkPrior(o.Prior),
+		settings.CheckAll(&o.Promise), checkPromise(o.Promise),
+		settings.CheckAll(&o.Run), checkRun(o.Run),
+		o.checkTogether(), o.checkBacktest(evaluating))...))
+}
+
+func checkData(d fitting.Data) settings.Faults {
+	wrong := settings.Faults{
+		faults.If(d.Target == "", "target: name the column to predict"),
+		faults.If(Encodes(d) && d.Scaling != dataset.PriorRows,
+			"categorical, missing mean: categories and means are learnt from prior rows, and "+
+				"the inputs' scaling with them: leave it at prior-rows, not %s", d.Scaling),
+		faults.If((d.Scaling == dataset.Declared) != (d.Declared != nil),
+			"scaling: declared scaling needs its constants, and constants need declared scaling"),
+	}
+	if d.Declared != nil {
+		wrong = append(wrong,
+			faults.Of(d.Declared.Validate(), "scaling: %w"),
+			faults.If(d.Declared.Transform != nil,
+				"scaling: a transform of the target isn't declared, since its constants come "+
+					"from the prior rows: name it by target-transform"),
+		)
+	}
+	wrong = append(wrong,
+		faults.If(d.TestFraction > 0 && d.Test != nil,
+			"test-fraction and a test table exclude each other"),
+		faults.If(d.Group != "" && d.Split == "last",
+			"group: a fit can't have both --group and --split last: whole groups get random "+
+				"roles"),
+	)
+	own := append([]string{d.Target, d.Group}, d.Categorical...)
+	for _, c := range [][3]string{{"offset", d.Offset, "predictions"},
+		{"exposure", d.Exposure, "exposures"}, {"noise-column", d.NoiseColumn, "standard errors"}} {
+		wrong.If(c[1] != "" && slices.Contains(own, c[1]), "%s %q: that column is the target or "+
+			"has another part, groups rows or holds categories: name a column of %s",
+			c[0], c[1], c[2])
+		own = append(own, c[1])
+	}
+	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
+		"group %q: that column is the target, or an input", d.Group)
+	return append(wrong, checkBeside(d)...)
+}
+
+// checkBeside reports what a fit of several targets can't have.
+func checkBeside(d fitting.Data) (wrong settings.Faults) {
+	if d.Beside == nil {
+		return nil
+	}
+	for i, name := range d.Beside {
+		wrong = append(wrong,
+			faults.If(name == "",
+				"target: there is a comma without a name of a column before and after it"),
+			faults.If(slices.Contains(d.Beside[:i], name), "target %q is listed twice", name),
+			faults.If(slices.Contains(d.Inputs, name),
+				"inputs: %q is a target of the same fit, and no target is an input of "+
+					"another: fit it alone", name),
+			faults.If(name != "" && name == d.Group, "group %q: that column is a target", name),
+		)
+	}
+	return append(wrong,
+		faults.If(len(d.Beside) < 2 || !slices.Contains(d.Beside, d.Target),
+			"several targets: the target %q has to be one of at least two", d.Target),
+		faults.If(d.Scaling == dataset.Declared,
+			"several targets: declared constants are of one target: leave the scaling at "+
+				"prior-rows, or fit each target alone"),
+		faults.If(d.Offset != "",
+			"several targets: the offset %q is a prediction of one target: fit each target "+
+				"alone", d.Offset),
+		faults.If(d.NoiseColumn != "",
+			"several targets: the noise-column %q is of one target: fit each target alone",
+			d.NoiseColumn),
+		faults.If(d.Group == dataset.EqualRows,
+			"several targets: rows that are equal in one target may differ in another, so "+
+				"that copies don't group rows: choose --duplicates drop"),
+		faults.If(strings.HasPrefix(d.Group, "block:") && strings.HasSuffix(d.Group, ":auto"),
+			"several targets: targets would choose different blocks: name a size in place of "+
+				"auto"),
+	)
+}
+
+func checkKernel(k fitting.Kernel) (wrong settings.Faults) {
+	expressions := Expressions(k, AutoKernels)
+	for i, expression := range expressions {
+		err := kernel.Check(expression)
+		wrong = append(wrong, err,
+			faults.If(err == nil && slices.Contains(expressions[:i], expression),
+				"kernel: %s twice", expression),
+		)
+	}
+	return wrong
+}
+
+// Monotone returns the inputs of Monotone. From is 1 and To is 0 if predictions fall as the input
+// rises.
+func Monotone(k fitting.Kernel, inputs []kernel.Input) (ways posterior.Monotone, err error) {
+	columns, down, err := columnsWithWays(k)
+	for i, name := range columns {
+		at, err := kernel.Find(inputs, name)
+		if err != nil {
+			return nil, faults.Usage("monotone: %w", err)
+		}
+		if inputs[at[0]].Category != "" {
+			return nil, faults.Usage("monotone: %.200q is a column of categories, which have no "+
+				"order: name a column of numbers", name)
+		}
+		ways = append(ways, posterior.Axis{Input: at[0], To: 1})
+		if down[i] {
+			ways[i].From = 1
+			ways[i].To = 0
+		}
+	}
+	return ways, err
+}
+
+// CheckColumns reports kernels on columns that aren't inputs.
+func CheckColumns(k fitting.Kernel, inputs []kernel.Input) error {
+	for _, expression := range Expressions(k, AutoKernels) {
+		if _, err := kernel.Parse(expression, len(inputs), false, inputs...); err != nil {
+			return faults.AsUsage(err)
+		}
+	}
+	return nil
+}
+
+func checkPrior(p fitting.Prior) settings.Faults {
+	return settings.Faults{
+		faults.If(p.Kind == "grid" && (p.Learn || len(p.Temper) > 0),
+			"temper and posterior learnt are for prior informed: the grid's prior isn't learnt"),
+		faults.If(p.Kind == "informed" && p.Mixed,
+			"grid: only for --prior grid; an informed prior's parameters aren't rounded to a "+
+				"grid"),
+		faults.If(!(p.Share >= 0 && p.Share <= 1) || (p.Share == 1 && (p.Kind == "grid" ||
+			p.Learn)),
+			"prior-share %v: want a share in (0, 1), or 1 for an informed prior that nothing "+
+				"is learnt after: all rows then train, and none is certified", p.Share),
+		p.Grid.Validate(),
+	}
+}
+
+func checkPromise(p fitting.Promise) settings.Faults {
+	kind, err := pacbayes.ParseLoss(p.Loss)
+	if err != nil {
+		return settings.Faults{err}
+	}
+	err = Loss(p, kind).Validate()
+	return settings.Faults{
+		faults.Of(err, "epsilon: %w"),
+		faults.If(err == nil && kind != pacbayes.Asymmetric && p.EpsilonAbove != 0,
+			"epsilon: two widths are for the asymmetric loss, not %q", kind),
+	}
+}
+
+func checkRun(r fitting.Run) settings.Faults {
+	_, err := json.Marshal(r.Init)
+	return settings.Faults{
+		faults.If(r.Budget > 0 && r.Declared != "",
+			"budget: what a declaration has tried doesn't depend on time"),
+		faults.If(r.FixParameters && (r.Init == nil || r.Restarts > 1),
+			"fix-parameters: give the parameters as init, and no restarts"),
+		faults.Of(err, "init: %w"), // for example NaN: options are kept as JSON
+	}
+}
+
+// checkTogether reports what can't be combined in the kernel, the method, the prior and the
+// promise.
+func (o Asked) checkTogether() settings.Faults {
+	bound := o.Method.Kind().Bound != ""
+	_, rated := o.Sited().(objective.Rated)
+	transform := o.Data.Transform
+	return slices.Concat(settings.Faults{
+		faults.If(o.Method.InducingBy == "theory" &&
+			!slices.Contains([]string{"se", "matern32", "matern52"}, o.Kernel.Expression),
+			"inducing theory: eigenvalues are known of the kernels se, matern32 and "+
+				"matern52, not of %s", o.Kernel.Expression),
+		faults.If(o.Informed() && o.Run.Init != nil,
+			"init: an informed prior is learnt on the prior rows alone, and given parameters "+
+				"may have been learnt on others; with prior grid they may start training"),
+		faults.If(o.Run.Budget != 0 && !o.Informed(),
+			"budget: it is for choices among kernels on prior rows, with prior informed: a "+
+				"choice on the certified rows is paid for whether it was tried or not"),
+		faults.If(o.Data.Group != "" && o.Promise.Population != "",
+			"population same: it promises for rows of known units, group for new ones: leave "+
+				"one of them out"),
+		faults.If((o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last",
+			"curve, slices: a backtest promises nothing of any width, nor of any kind of rows"),
+		faults.If(o.Promise.Curve && o.Data.Group != "",
+			"curve: groups have no curve, since a group's loss is the share of its rows that "+
+				"miss"),
+		faults.If(len(o.Promise.Slices) > 0 && o.Data.Group != "",
+			"slices: groups have no slices, since a group's loss is the share of its rows "+
+				"that miss"),
+		faults.When(slices.Contains(dataset.Transforms(), transform), o.Untransformed(),
+			"target-transform %s: %w; or target-transform none", transform),
+		faults.When(o.Kernel.Noise == objective.StudentName, o.Unsited(),
+			"noise student: %w; or noise constant"),
+		faults.When(o.Kernel.Monotone != nil, o.unordered(), "monotone: %w"),
+	}, o.checkVarying(), settings.Faults{
+		faults.If(o.Data.Exposure != "" && !rated,
+			"exposure %q: it multiplies the mean of a count or a positive number: take noise "+
+				"negative-binomial, poisson or gamma", o.Data.Exposure),
+	}, o.checkCensored(), settings.Faults{
+		o.checkSited(),
+		faults.When(o.Run.Deliver == "all", o.CheckDelivered(), "%w"),
+		faults.If(o.Promise.Loss == string(pacbayes.Scaled) && (bound || o.Method.Term == "loss"),
+			"loss scaled: it counts the standard deviations that training finds, so that %s "+
+				"can't be trained by it: use an objective such as evidence or nearest, with a "+
+				"term of its own", o.Method.Name),
+		faults.If(o.Prior.Mixed && !bound,
+			"grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for "+
+				"the bound, not %s", o.Method.Name),
+		faults.If(o.Promise.MeanBound == pacbayes.Direct && len(o.Prior.Temper) > 1,
+			"temper: a mean bounded directly doesn't depend on it; give one factor, or "+
+				"mean-bound both or twice"),
+	}, o.checkTerms())
+}
+
+// checkVarying reports what a noise that isn't the same for all rows can't have.
+func (o Asked) checkVarying() settings.Faults {
+	what := "noise " + o.Kernel.Noise
+	if !o.Varies() {
+		what = "noise-column"
+		if o.Data.NoiseColumn == "" {
+			return nil
+		}
+	}
+	return settings.Faults{
+		faults.If(o.Data.NoiseColumn != "" && cmp.Or(o.Kernel.Noise, "constant") != "constant",
+			"noise-column: it is added to a noise that is the same for all rows: take noise "+
+				"constant, or leave the column out"),
+		faults.If(!o.certifiesMean(),
+			"%s: the prior rows teach the noise, so that it takes prior informed, nothing "+
+				"learnt after it, and mean-bound direct", what),
+		faults.If(!slices.Contains([]string{"", method.EvidenceName, method.NearestName,
+			method.VFEName, method.FITCName, method.DTCName, method.PEPName}, o.Method.Name),
+			"%s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, "+
+				"dtc or pep", what, o.Method.Name),
+	}
+}
+
+// checkTerms checks whether the terms suit the route. Other checks of terms are checks of options.
+func (o Asked) checkTerms() settings.Faults {
+	kind, err := pacbayes.ParseLoss(o.Promise.Loss)
+	if err != nil || settings.CheckAll(&o.Promise) != nil {
+		return nil
+	}
+	return settings.Faults{o.Terms(Loss(o.Promise, kind), 1).CheckRoute()}
+}
+
+// Values of Data.Transform other than names of transforms.
+const (
+	NoTransform   = "none"
+	AutoTransform = "auto"
+)
+
+// certifiesMean says whether the prior rows alone train the mean, whose own misses are certified.
+func (o Asked) certifiesMean() bool {
+	return o.Informed() && !o.Learns() && o.Promise.MeanBound == pacbayes.Direct
+}
+
+// Untransformed says why the target can't have a transform, or returns nil.
+// A target can have a transform only if the certificate is for a mean alone, and counts this mean's
+// misses. Such a mean is a fixed function of the inputs, in the target's units.
+func (o Asked) Untransformed() error {
+	_, known := method.Find(o.Method.Name)
+	return faults.First(
+		faults.If(o.Data.Offset != "",
+			"the offset is in the target's own units, and is added to predictions in these "+
+				"units"),
+		faults.If(o.Data.NoiseColumn != "",
+			"the standard errors of noise-column are in the target's own units, and a "+
+				"transform would change them"),
+		faults.If(!o.certifiesMean(),
+			"a random draw of the model isn't Gaussian in the target's units, so that it "+
+				"takes a mean that is certified by its own misses: prior informed, nothing "+
+				"learnt after it, and mean-bound direct"),
+		faults.If(o.Data.Scaling != dataset.PriorRows,
+			"its constants come from the prior rows, and the scaling with them: leave that "+
+				"at prior-rows"),
+		faults.If(o.Method.Kind().Bound != "" || o.Method.Term == "loss",
+			"%s trains for a loss of the target itself: take an objective such as evidence "+
+				"or nearest", o.Method.Name),
+		faults.If(known && o.Method.Likelihood() != "",
+			"the noise of %s isn't Gaussian, and it would take both: take evidence, nearest "+
+				"or svgp", o.Method.Name),
+	)
+}
+
+// Likelihood returns the name of the noise that a fit trains; "" is Gaussian.
+func (o Asked) Likelihood() string {
+	if o.Kernel.Noise == objective.StudentName || o.Sited() != nil {
+		return o.Kernel.Noise
+	}
+	return o.Method.Likelihood()
+}
+
+// Unsited says why a fit can't alternate between parameters and the noise of each row (see
+// alternate), or returns nil.
+func (o Asked) Unsited() error {
+	k := o.Method.Kind()
+	return faults.First(
+		faults.If(!o.certifiesMean(),
+			"it takes a mean that is certified by its own misses: prior informed, nothing "+
+				"learnt after it, and mean-bound direct"),
+		faults.If((!k.Exact && !k.Local) || (k.Exact && o.Method.OnBatches()),
+			"it is for the objectives evidence (without batches) and nearest"),
+		faults.If(o.Data.NoiseColumn != "",
+			"the standard errors of noise-column are of Gaussian noise"),
+		faults.If(o.Data.Transform != "" && o.Data.Transform != NoTransform &&
+			o.Data.Censored == "",
+			"the target has either its own noise or a transform: take target-transform none"),
+	)
+}
+
+// checkCensored reports what can't be combined with targets that are limits.
+func (o Asked) checkCensored() settings.Faults {
+	d := o.Data
+	if d.Censored == "" {
+		return nil
+	}
+	return settings.Faults{
+		faults.Of(o.Unsited(), "censored: %w; or leave rows with limits out"),
+		faults.If(o.Promise.Calibration > 0 || d.TestFraction > 0,
+			"censored: a limit has no error, so that calibration and test rows can't be set "+
+				"aside at random: leave calibration-fraction and test-fraction out"),
+		faults.If(len(d.Beside) > 0 ||
+			slices.Contains(append(slices.Clone(d.Categorical), d.Group, d.Offset), d.Censored),
+			"censored %q: it takes the target, or a column of its own, and one target",
+			d.Censored),
+		faults.If(d.Censored == d.Target && d.Reading.Below != "",
+			"censored %q: with below %s its limits are read as numbers: leave below out",
+			d.Censored, d.Reading.Below),
+		faults.If(o.Method.Solver == posterior.ByCG,
+			"censored: take the solver cholesky, or the objective nearest"),
+		faults.If(o.Kernel.Noise == objective.StudentName || o.Varies(),
+			"censored: it takes noise constant, not %s", o.Kernel.Noise),
+	}
+}
+
+// checkSited reports what a noise with sites can't be combined with.
+func (o Asked) checkSited() error {
+	d := o.Data
+	p := o.Promise
+	bound := o.Method.Kind().Bound != ""
+	if o.Sited() == nil {
+		return faults.UsageIf(d.Classes != nil, "classes: they take noise probit, not %s",
+			o.Kernel.Noise)
+	}
+	err := faults.First(
+		faults.If(d.Classes != nil && !o.Labels(), "classes take noise probit"),
+		faults.If(d.Classes != nil && (len(d.Classes) != 2 || d.Classes[0] == d.Classes[1]),
+			"it takes two classes"),
+		faults.If(o.Labels() && (p.Loss != string(pacbayes.Label) || p.Epsilon != 0.5 ||
+			p.Units != "raw"),
+			"the certificate counts wrong labels: leave out loss, epsilon and epsilon-units"),
+		faults.If(o.Labels() && (p.Share > 0 || p.Curve || p.Calibration > 0),
+			"labels have no widths: leave out promise, curve and calibration-fraction"),
+		faults.If(o.Labels() && bound && !o.Drawn(),
+			"%s bounds what a random draw gives: take prior grid, or posterior learnt or free",
+			o.Method.Name),
+		faults.If(o.Labels() && !bound && !o.Informed(),
+			"a prior on the grid takes kl-pac or sqrt-pac"),
+		faults.If((!o.Drawn() || !bound) && (o.Method.Name != method.EvidenceName ||
+			o.Method.OnBatches() || o.Method.Solver == posterior.ByCG),
+			"its sites take the objective evidence, by solver cholesky or nearest, and "+
+				"without batches"),
+		faults.If(d.Scaling != dataset.PriorRows,
+			"its targets have no scale: take scaling prior-rows"),
+		faults.If(d.Offset != "" || d.Censored != "" || (len(d.Beside) > 0 && d.Kinds == nil) ||
+			o.Kernel.Monotone != nil || o.Run.Init != nil || d.NoiseColumn != "",
+			"offset, censored, monotone, init, noise-column and several targets are for "+
+				"regression"),
+		faults.If(o.Kernel.Noise == objective.OrdinalName && o.Kernel.Mean == "zero",
+			"the mean says where the first threshold lies: take mean constant or linear"),
+		faults.When(!o.Drawn(), o.Unsited(), "%w"),
+	)
+	return faults.AsUsage(faults.Of(err, "noise %s: %w", o.Kernel.Noise))
+}
+
+// unordered says why the predictions can't be monotone, or returns nil.
+func (o Asked) unordered() error {
+	columns, _, err := columnsWithWays(o.Kernel)
+	return faults.First(
+		err,
+		faults.If(len(columns) > 2 || (len(columns) == 2 && columns[0] == columns[1]),
+			"it takes one column or two different ones, because each row is predicted at "+
+				"every knot of a grid on these columns"),
+		faults.If(!o.certifiesMean(),
+			"a random draw of the model isn't monotone, so that it takes a mean that is "+
+				"certified by its own misses: prior informed, nothing learnt after it, and "+
+				"mean-bound direct"),
+		faults.If(o.Method.Kind().Bound != "",
+			"%s trains for a bound on its own mean: take an objective such as evidence or "+
+				"nearest", o.Method.Name),
+		faults.If(o.Data.Offset != "",
+			"the sum of the predictions and the offset needn't be monotone: make the offset "+
+				"an input in its place"),
+		faults.If(o.Data.Beside != nil, "it is of one target: fit each target alone"),
+	)
+}
+
+// CheckDelivered reports options whose models have no sibling on all rows.
+func (o Asked) CheckDelivered() error {
+	return faults.First(
+		faults.UsageIf(!o.Informed() || o.Learns(),
+			"deliver all: it is for informed priors that nothing is learnt after, as by "+
+				"default: other models are trained on the certified rows themselves"),
+		faults.UsageIf(o.TrainsAll(),
+			"deliver all: all rows train the model itself, and none certifies it: leave it out"),
+	)
+}
+
+// checkBacktest reports what can't be computed for a backtest or for groups.
+func (o Asked) checkBacktest(evaluating bool) settings.Faults {
+	last := o.Data.Split == "last"
+	return settings.Faults{
+		faults.If(o.Promise.Calibration > 0 && (o.Data.Group != "" || last),
+			"calibration-fraction: conformal intervals are about rows that could change "+
+				"places, which rows of groups, or of other times, can't: leave it out with group "+
+				"and split last"),
+		faults.If(last && !evaluating && (!o.certifiesMean() || o.Promise.Share > 0),
+			"split last: a backtest is of a mean that didn't see the last rows, and promises "+
+				"nothing: it needs prior informed, nothing learnt after it, mean-bound direct, "+
+				"and no promise"),
+	}
+}
+
+// CheckPredictor reports what an informed prior without a factor can't have.
+// Only its mean is a fixed function of the prior rows, so only its mean can be certified.
+func (o Asked) CheckPredictor(solver string) error {
+	if solver != posterior.ByCG && solver != posterior.ByNearest {
+		return nil
+	}
+	return faults.First(
+		faults.UsageIf(o.Learns(),
+			"posterior learnt or free after a prior solved by %s: its covariance isn't "+
+				"factored, so that nothing can be learnt after it", solver),
+		faults.UsageIf(o.Promise.MeanBound != pacbayes.Direct || o.Prior.Temper[0] != 1,
+			"mean-bound %s with a prior solved by %s: its mean alone can be certified, "+
+				"directly, and it isn't tempered", o.Promise.MeanBound, solver),
+	)
+}
+
+// CheckSpread reports options that need all rows on one rank.
+func (o Asked) CheckSpread(r ranks.Ranks) error {
+	for _, part := range []struct {
+		asked bool
+		name  string
+	}{
+		{Encodes(o.Data), "an encoding of categories or missing values"},
+		{o.Method.AlphaBy == "cv", "alpha cv"},
+		{o.Data.Group != "", "group"},
+		{len(o.Promise.Slices) > 0, "slices"},
+		{o.Data.Exposure != "", "exposure"},
+		{o.Data.NoiseColumn != "", "noise-column"},
+		{o.Varies(), "a noise that depends on the inputs"},
+		{o.Kernel.Monotone != nil, "a monotone prediction"},
+	} {
+		if part.asked && r.Size() > 1 {
+			return faults.Usage("%s isn't spread over ranks: use one", part.name)
+		}
+	}
+	return nil
+}
+
+// CheckCounts reports too few rows, or groups, for the options.
+func (o Asked) CheckCounts(source string, units, test, calibration, prior int) error {
+	what := spelling.Either(o.Data.Group != "", "groups", "rows")
+	rows := units - test - calibration
+	if rows < 2 {
+		return fmt.Errorf("%s: %d %s less %d for testing and %d for calibration leave %d to "+
+			"train on: set aside fewer", source, units, what, test, calibration, max(rows, 0))
+	}
+	if o.Promise.Calibration > 0 && calibration < model.LeastCalibration {
+		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and "+
+			"conformal intervals need %d", o.Promise.Calibration, calibration, units, source,
+			model.LeastCalibration)
+	}
+	if left := rows - prior; left < 2 && !o.TrainsAll() {
+		purpose := "the scaling"
+		instead := "declare the scaling's constants"
+		if calibration > 0 || o.Prior.Share > 0 || o.Informed() {
+			purpose = fmt.Sprintf("the prior and %d for calibration", calibration)
+			instead = "set aside fewer"
+		}
+		return fmt.Errorf("%s: %d %s less %d for testing and %d for %s leave %d to train on: use "+
+			"more %s, or %s", source, units, what, test, prior, purpose, max(left, 0),
+			what, instead)
+	}
+	return nil
+}
