@@ -140,10 +140,9 @@ func comparisonName(out string) error {
 
 // comparisonWords returns what is printed of a comparison.
 func comparisonWords(rows []krigo.Comparison) map[string]any {
-	words := map[string]any{"Splits": rows[0].Splits,
-		"Measures": measures("objective", false, rows, func(r krigo.Comparison) map[string]krigo.Measure {
-			return r.Measures
-		})}
+	words := map[string]any{"Splits": rows[0].Splits}
+	words["Measures"] = measures("objective", false, rows,
+		func(r krigo.Comparison) map[string]krigo.Measure { return r.Measures })
 	if rows[len(rows)-1].Differences != nil {
 		words["Differences"] = measures("less "+rows[0].Objective, true, rows,
 			func(r krigo.Comparison) map[string]krigo.Measure { return r.Differences })
