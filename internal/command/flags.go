@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/method"
@@ -187,76 +188,54 @@ func helpText(cmd *cobra.Command, args []string, wide int) string {
 	if at := slices.Index(args, "--help"); at >= 0 && at+1 < len(args) {
 		asked = args[at+1]
 	}
-	var b strings.Builder
 	if slices.ContainsFunc(grouped(cmd), func(group string) bool {
 		return strings.EqualFold(asked, group)
 	}) {
-		describeFlags(&b, shown(cmd, asked), wide)
-	} else {
-		unknown := spelling.Either(asked == "all" || strings.HasPrefix(asked, "-"), "", asked)
-		if asked != "all" {
-			asked = ""
-		}
-		fmt.Fprintf(&b, "%s\n\n", prose(strings.TrimSuffix(cmd.Short, ".")+".", wide))
-		describe(&b, cmd, asked, wide)
-		if unknown != "" && len(slices.Concat(shown(cmd, "all")...)) > most {
-			fmt.Fprintf(&b, "There is no group %q of flags%s\n", unknown,
-				spelling.DidYouMean(unknown, grouped(cmd)))
-		} else if cmd.Long != "" {
-			fmt.Fprintf(&b, "\n%s\n", reflowed(strings.TrimSpace(cmd.Long), wide))
-		}
+		return said("flags", headedFlags(shown(cmd, asked), wide))
 	}
-	return b.String()
+	unknown := spelling.Either(asked == "all" || strings.HasPrefix(asked, "-"), "", asked)
+	h := helpWords{usageWords: usageOf(cmd, spelling.If(asked == "all", "all"), wide),
+		Does: prose(strings.TrimSuffix(cmd.Short, ".")+".", wide),
+		More: reflowed(strings.TrimSpace(cmd.Long), wide)}
+	if unknown != "" && len(slices.Concat(shown(cmd, "all")...)) > most {
+		h.Wrong = fmt.Sprintf("There is no group %q of flags%s", unknown,
+			spelling.DidYouMean(unknown, grouped(cmd)))
+	}
+	return said("help", h)
+}
+
+// helpWords are the help of a command. Wrong says which group it doesn't have.
+type helpWords struct {
+	usageWords
+	Does, More, Wrong string
 }
 
 // usage prints how a command is called.
 func usage(cmd *cobra.Command) error {
-	var b strings.Builder
-	describe(&b, cmd, "", columns(cmd.OutOrStderr()))
-	_, err := fmt.Fprint(cmd.OutOrStderr(), b.String())
-	return err
+	return say(cmd.OutOrStderr(), "usage", usageOf(cmd, "", columns(cmd.OutOrStderr())))
 }
 
-// describe writes how a command is called, and the flags that are asked for.
-// By default it writes all flags, or the everyday flags if the command has too many.
-func describe(b *strings.Builder, cmd *cobra.Command, asked string, wide int) {
-	fmt.Fprintln(b, "Usage:")
-	if cmd.Runnable() {
-		fmt.Fprintf(b, "  %s\n", cmd.UseLine())
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(b, "  %s [command]\n", cmd.CommandPath())
-	}
-	if cmd.HasExample() {
-		fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprint(b, "\nCommands:\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintln(b, behind(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()),
-					sub.Short, wide, 0))
-			}
-		}
-	}
-	all := slices.Concat(shown(cmd, "all")...)
-	short := asked == "" && len(all) > most
-	switch {
-	case short:
+// usageWords say how a command is called. Fewer says how to see the flags that aren't in Headed.
+type usageWords struct {
+	*cobra.Command
+	Wide   int
+	Headed []headed
+	Fewer  string
+}
+
+// usageOf returns how a command is called, with the flags that are asked for.
+// By default these are all flags, or the everyday flags if the command has too many.
+func usageOf(cmd *cobra.Command, asked string, wide int) usageWords {
+	fewer := ""
+	switch all := len(slices.Concat(shown(cmd, "all")...)); {
+	case asked == "" && all > most:
 		asked = everyday
+		fewer = prose(fmt.Sprintf("--help all shows all %d flags. --help followed by %s shows "+
+			"the flags of that group.", all, either(grouped(cmd))), wide)
 	case asked == "":
 		asked = "all"
 	}
-	describeFlags(b, shown(cmd, asked), wide)
-	if short {
-		fmt.Fprintln(b, "\n"+
-			prose(fmt.Sprintf("--help all shows all %d flags. --help followed by %s shows the "+
-				"flags of that "+
-				"group.", len(all), either(grouped(cmd))), wide))
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())
-	}
+	return usageWords{cmd, wide, headedFlags(shown(cmd, asked), wide), fewer}
 }
 
 // grouped names the groups of flags that the command has.
@@ -278,29 +257,35 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// describeFlags writes flags under the headings of their groups.
-func describeFlags(b *strings.Builder, shown [][]cliFlag, wide int) {
+// headed is flags under a heading, as help lists them.
+type headed struct {
+	Head  string
+	Lines []string
+}
+
+// headedFlags returns flags under the headings of their groups.
+func headedFlags(shown [][]cliFlag, wide int) (all []headed) {
 	for i, flags := range shown {
 		if len(flags) > 0 {
-			fmt.Fprintf(b, "\n%s:\n", cmp.Or(groups[i], "Flags"))
-		}
-		for _, f := range flags {
-			f.print(b, wide)
+			lines := lists.Of(flags, func(f cliFlag) string { return f.line(wide) })
+			all = append(all, headed{cmp.Or(groups[i], "Flags"), lines})
 		}
 	}
+	return all
 }
 
 // helpFrom is the column where the help of a flag begins.
 const helpFrom = 26
 
-// print writes a flag and, beside it, what it is for.
-func (f cliFlag) print(b *strings.Builder, wide int) {
+// line returns a flag and, beside it, what it is for.
+func (f cliFlag) line(wide int) string {
 	name := strings.TrimRight("  --"+f.name+" "+f.value, " ")
+	above := ""
 	if len([]rune(name))+2 > helpFrom {
-		b.WriteString(name + "\n")
+		above = name + "\n"
 		name = ""
 	}
-	fmt.Fprintln(b, behind(fmt.Sprintf("%-*s", helpFrom, name), f.text(), wide, 0))
+	return above + behind(fmt.Sprintf("%-*s", helpFrom, name), f.text(), wide, 0)
 }
 
 // describeOptions prepares the man pages of root and its subcommands:

@@ -29,9 +29,8 @@ func TestHelpIsShort(t *testing.T) {
 		for _, group := range groups {
 			for _, f := range flagsOf(cmd, group) {
 				for wide, most := range map[int]int{100: 2, 80: 3} {
-					var b strings.Builder
-					f.print(&b, wide)
-					lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+					text := f.line(wide)
+					lines := strings.Split(text, "\n")
 					if strings.TrimSpace(lines[0]) == strings.TrimSpace("--"+f.name+" "+f.value) {
 						lines = lines[1:] // a long name stands on a separate line
 					}
@@ -39,7 +38,7 @@ func TestHelpIsShort(t *testing.T) {
 						most += 2 // the help of this flag lists the methods
 					}
 					if len(lines) == 0 || len(lines) > most || f.help == "" {
-						t.Errorf("%s: %d lines\n%s", cmd.CommandPath(), len(lines), b.String())
+						t.Errorf("%s: %d lines\n%s", cmd.CommandPath(), len(lines), text)
 					}
 				}
 			}

@@ -39,6 +39,7 @@ var results = template.Must(template.New("").Funcs(template.FuncMap{
 	"counted":    counted,
 	"confusion":  confusion,
 	"json":       indented,
+	"behind":     behind,
 }).Parse(resultWords))
 
 // answer writes a result to standard output: with --json as JSON, else in the words of this name,
@@ -60,6 +61,15 @@ func printJSON(w io.Writer, v any) error {
 // say writes the result of this name in words.
 func say(w io.Writer, name string, result any) error {
 	return results.ExecuteTemplate(w, name, result)
+}
+
+// said returns the result of this name in words.
+func said(name string, result any) string {
+	var b strings.Builder
+	if err := say(&b, name, result); err != nil {
+		panic(err) // a strings.Builder takes everything, so that the template is wrong
+	}
+	return b.String()
 }
 
 // indented returns v as JSON.
