@@ -43,8 +43,8 @@ func (m SVGP) Bind(t Task) Problem {
 	noise := of.(pacbayes.Expectation) // as objective.RegisterNoise takes it
 	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: noise}, 0), task: t,
 		descent: m.Descent(), noise: true, conjugate: m.Noise == ""}
-	if b := m.batches(false); b != nil {
-		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
+	if m.OnBatches() {
+		a := m.adam(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
 		// q averages over about 1/ρ batches, which are ten batches, or an epoch if the epoch has
 		// fewer.
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(t.N)))
@@ -69,8 +69,8 @@ func (m Free) Bind(t Task) Problem {
 	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality,
 		Scale: t.Scale, Penalty: t.Penalty}, m.Noise), task: t, descent: m.Descent(),
 		alpha: m.Alpha, learnAlpha: m.LearnAlpha}
-	if b := m.batches(false); b != nil {
-		a := b.settings(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps)
+	if m.OnBatches() {
+		a := m.adam(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps)
 		f.batches = &a
 	}
 	return f

@@ -1,8 +1,11 @@
 package method
 
 import (
+	"cmp"
+
 	"github.com/krigo-gp/krigo/internal/settings"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
 )
 
 // A method's settings are the tagged fields of its struct (see package settings).
@@ -59,14 +62,18 @@ func (b Batched) Descent() Descent {
 	return d
 }
 
-// batches returns how to train on batches, or nil without batches.
-// If nearest is true, a batch holds neighbouring rows.
-func (b Batched) batches(nearest bool) *Batches {
-	if !b.OnBatches() {
-		return nil
+// adam returns how to train on batches of n rows.
+// rows (in a batch), rate (of the first step) and steps are the method's defaults.
+func (b Batched) adam(n int, seed uint64, rows int, rate float64, steps int) train.Adam {
+	plain := b.Optimizer == "sgd"
+	if plain {
+		rate = defaultSGDRate
 	}
-	return &Batches{Plain: b.Optimizer == "sgd", Rows: b.Batch, Rate: b.LearningRate,
-		Epochs: b.Epochs, Nearest: nearest}
+	a := train.Adam{Batch: cmp.Or(b.Batch, rows), LearningRate: cmp.Or(b.LearningRate, rate),
+		Seed: seed, Plain: plain}
+	batches := a.Batches(n)
+	a.Steps = cmp.Or(b.Epochs, (steps+batches-1)/batches) * batches
+	return a
 }
 
 // Local holds the settings of training whose batches may be rows next to one another.
@@ -89,8 +96,6 @@ func (l *Local) Complete() {
 		l.Batches = "uniform"
 	}
 }
-
-func (l Local) batches() *Batches { return l.Batched.batches(l.Batches != "uniform") }
 
 // Sparse holds the settings of the inducing inputs of a sparse GP.
 // InducingBy is a rule for the number of inducing inputs.

@@ -170,8 +170,7 @@ func (p *nearest) Diagnostics() Diagnostics { return Diagnostics{} }
 func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	box := p.Box(x)
 	n := cmp.Or(p.method.Searches, defaultSearches)
-	batches := p.method.batches(false)
-	if batches == nil {
+	if !p.method.OnBatches() {
 		return inStages(ctx, run, p.method.Descent(), p, box, x, n,
 			func(stage int, x []float64) int {
 				p.Search(x)
@@ -188,8 +187,7 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 		n = cmp.Or(p.method.Searches, ownSearches)
 		p.NearestProblem = p.with(p.Neighbours, shortTerms).NearestProblem
 	}
-	a := batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch,
-		defaultNearestRate, steps)
+	a := p.method.adam(p.BatchRows(), p.task.Seed, defaultNearestBatch, defaultNearestRate, steps)
 	if p.Races() {
 		var err error
 		if before, err = p.begin(ctx, run, a.Steps, x); err != nil {
@@ -221,7 +219,7 @@ func (p *nearest) searches(n int) searches {
 func (p *nearest) begin(ctx context.Context, run Run, then int,
 	x []float64) (*train.AdamState, error) {
 	few := p.with(min(fewNeighbours, p.Neighbours), shortTerms)
-	a := Batches{}.settings(few.BatchRows(), p.task.Seed, defaultNearestBatch, fewRate, fewSteps)
+	a := Batched{}.adam(few.BatchRows(), p.task.Seed, defaultNearestBatch, fewRate, fewSteps)
 	run = run.part("/few", 0, a.Steps+then)
 	if last := run.Load(run.Key); last != nil && last.Batches != nil && last.Batches.Stopped != "" {
 		return last.Batches.Clone(), nil // the run has raced

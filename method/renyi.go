@@ -179,18 +179,27 @@ func (p *renyi) Diagnostics() Diagnostics {
 	return Diagnostics{Jitter: p.Jitter, Bounds: p.Sandwich}
 }
 
-// Minimize trains from x0 = [θ, β, ln σ_n², Z].
+// Minimize trains from x0 = [θ, β, ln σ_n², Z]. On batches it is Algorithm 1 of "Optimize to
+// Generalize in Gaussian Processes", where θ are all parameters and η^(t) is the learning rate:
+//
+//	for t = 0 : T−1                                     train.Adam.Minimize, T its Steps
+//	    α^(t+1) = α^(t) − 0.99/T, or another schedule   Schedule, of Anneals
+//	    sample a subset ξ^(t) of the data               random rows, or a row and its nearest rows
+//	    θ^(t+1) = θ^(t) − η^(t) (−g(θ^(t); ξ^(t)))      −g is the gradient of EvaluateBatch
+//
+// The paper's steps are plain (sgd). By default they are Adam's.
 func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
-	box := p.Box(x0)
-	batches := p.method.batches()
-	if batches == nil {
-		return p.method.stages(ctx, run, p.RenyiProblem, box, x0, p.SetProgress)
+	t := p.task
+	m := p.method
+	box := t.box(x0, true)
+	if !m.OnBatches() {
+		return m.stages(ctx, run, p.RenyiProblem, box, x0, p.SetProgress)
 	}
-	a := batches.settings(p.task.N, p.task.Seed, defaultRenyiBatch, defaultRate, defaultSteps)
+	a := m.adam(t.N, t.Seed, defaultRenyiBatch, defaultRate, defaultSteps)
 	near := searches{}
-	if a.Nearest {
-		a = batches.settings(p.task.N, p.task.Seed, defaultLocalBatch, defaultLocalRate,
-			defaultLocalSteps)
+	if m.Batches != "uniform" {
+		a = m.adam(t.N, t.Seed, defaultLocalBatch, defaultLocalRate, defaultLocalSteps)
+		a.Nearest = true
 		near = searches{defaultSearches, p.Search}
 	}
 	s, err := onBatches(ctx, run, p.RenyiProblem, near, a, box, x0)
@@ -200,7 +209,7 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 	p.SetProgress(1)
 	evaluate := func(x []float64) (float64, error) { return p.Evaluate(x, nil) }
 	ends := [][]float64{s.X, s.Previous, x0}
-	if p.task.N > MaxEvaluated {
+	if t.N > MaxEvaluated {
 		evaluate = func([]float64) (float64, error) { return s.Mean, nil }
 		ends = ends[:1]
 	}

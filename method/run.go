@@ -262,30 +262,6 @@ const (
 	defaultSGDRate = 0.1 // the objective is a mean per row, and its gradient is of order one
 )
 
-// Batches trains with a batch of rows in every step, by Adam or by plain stochastic gradient
-// descent.
-type Batches struct {
-	Plain bool    // stochastic gradient descent
-	Rows  int     // rows in a batch; 0: the method's default
-	Rate  float64 // learning rate of the first step; 0: the method's default
-	// passes over the rows; 0: as many as the method's default number of steps takes
-	Epochs  int
-	Nearest bool // a batch is a row and its nearest rows, instead of rows at random
-}
-
-// settings returns Adam's settings for n rows.
-// The arguments rows (in a batch), rate (of the first step) and steps are the method's defaults.
-func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int) train.Adam {
-	if b.Plain {
-		rate = defaultSGDRate
-	}
-	a := train.Adam{Batch: cmp.Or(b.Rows, rows), LearningRate: cmp.Or(b.Rate, rate), Seed: seed,
-		Plain: b.Plain, Nearest: b.Nearest}
-	batches := a.Batches(n)
-	a.Steps = cmp.Or(b.Epochs, (steps+batches-1)/batches) * batches
-	return a
-}
-
 // searches says when a run on batches searches for neighbours, each time with its current
 // lengthscales. There are n searches, the k-th at (k/n)² of the steps.
 // Searches are closest together at first, when lengthscales move most.
@@ -307,6 +283,7 @@ var errSearch = errors.New("the next search")
 // near says so. A run's neighbours follow from its anchor, the point of the last search.
 func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam,
 	box train.Bounds, x []float64) (*train.AdamState, error) {
+	a.Box = box
 	from := train.StartAdam(x)
 	anchor := []float64(nil)
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
@@ -328,7 +305,7 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 				return nil, err
 			}
 		}
-		s, err := a.In(box).Minimize(ctx, problem, from, func(s *train.AdamState) error {
+		s, err := a.Minimize(ctx, problem, from, func(s *train.AdamState) error {
 			if err := run.Tell(run.Key, &State{Batches: s.Clone(), Anchor: anchor}, s.Steps, s.Mean,
 				s.Stopped); err != nil {
 				return err

@@ -108,7 +108,7 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 }
 
 // Dim returns the number of parameters.
-func (p *RenyiProblem) Dim() int { return p.like().Dim() }
+func (p *RenyiProblem) Dim() int { return dim(p.Kernel, p.Mean, p.Rows, p.M) }
 
 // Split cuts a parameter vector, or a gradient, into its parts.
 func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float64,
@@ -117,11 +117,8 @@ func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float
 }
 
 // Names returns the name of every parameter.
-func (p *RenyiProblem) Names() []string { return p.like().Names() }
-
-// like returns a SparseProblem with the same parameters.
-func (p *RenyiProblem) like() *SparseProblem {
-	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M}
+func (p *RenyiProblem) Names() []string {
+	return (&SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M}).Names()
 }
 
 // BatchRows returns the number of rows that batches are drawn from, or 0 if a rank has an error.
@@ -298,51 +295,60 @@ func (p *RenyiProblem) readAll(x, y []float64) error {
 
 func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64,
 	weight float64) (float64, error) {
-	theta, beta, logNoise, z := p.Split(x)
-	s := math.Exp(logNoise)
-	alpha := p.Alpha
 	if !noiseOf(p.Rows).Same() {
 		return math.NaN(), errRowNoise
 	}
-	if !(alpha <= 1) {
-		return math.NaN(), fmt.Errorf("α is %v, but the α-ELBO needs α ≤ 1", alpha)
+	if !(p.Alpha <= 1) {
+		return math.NaN(), fmt.Errorf("α is %v, but the α-ELBO needs α ≤ 1", p.Alpha)
 	}
-	if alpha != 0 && p.M < 1 {
+	if p.Alpha != 0 && p.M < 1 {
 		return math.NaN(), errors.New("an α-ELBO with α ≠ 0 needs at least one inducing input")
 	}
-	value, err := p.forward(e, theta, beta, z, s, alpha)
+	at := p.at(x)
+	value, err := p.forward(e, at)
 	if err != nil {
 		return math.NaN(), err
 	}
 	value *= weight
-	if err := finite(value, nil, s); err != nil || gradient == nil {
+	if err := finite(value, nil, at.s); err != nil || gradient == nil {
 		return value, err
 	}
 	clear(gradient)
-	if err := p.backward(e, theta, beta, z, s, alpha, gradient); err != nil {
-		return value, err
-	}
+	p.backward(e, at, gradient)
 	linalg.Scale(weight, gradient)
-	return value, finite(value, gradient, s)
+	return value, finite(value, gradient, at.s)
+}
+
+// renyiPoint is a parameter vector with its α.
+type renyiPoint struct {
+	kernel kernel.Bound // k_θ
+	beta   []float64
+	s      float64
+	z      matrix.Dense
+	alpha  float64
+}
+
+func (p *RenyiProblem) at(x []float64) renyiPoint {
+	theta, beta, logNoise, z := split(p.Kernel, p.Mean, p.Rows, p.M, x)
+	return renyiPoint{kernel.At(p.Kernel, theta), beta, math.Exp(logNoise), z, p.Alpha}
 }
 
 // parts fills w with r, and k with K_XX. For α ≠ 0 it fills k with R and q with Q.
-func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense,
-	alpha float64) error {
+// Of symmetric matrices it fills the lower triangle.
+func (p *RenyiProblem) parts(e *renyiWork, at renyiPoint) error {
 	n := len(e.w)
-	kernel.At(p.Kernel, theta).FillSymmetric(e.x, e.k)
-	p.Mean.At(beta, e.x, e.w)
+	at.kernel.FillTriangle(e.x, e.k)
+	p.Mean.At(at.beta, e.x, e.w)
 	linalg.Minus(e.y, e.w)
 	p.Jitter = 0
-	if alpha == 0 {
+	if at.alpha == 0 {
 		return nil
 	}
 	var err error
-	if p.Jitter, err = posterior.FactorInducing(kernel.At(p.Kernel, theta), z, p.MinJitter,
-		e.l); err != nil {
+	if p.Jitter, err = posterior.FactorInducing(at.kernel, at.z, p.MinJitter, e.l); err != nil {
 		return err
 	}
-	kernel.At(p.Kernel, theta).Fill(e.x, z, e.v)
+	at.kernel.Fill(e.x, at.z, e.v)
 	linalg.Trsm(false, true, e.l, e.v)
 	linalg.SyrkLower(false, 1, e.v, 0, e.q)
 	eachRow(n, func(i int) { linalg.Axpy(-1, e.q.Row(i)[:i+1], e.k.Row(i)[:i+1]) })
@@ -371,12 +377,13 @@ const (
 
 // forward returns −L_α. It leaves R (for α = 0 K_XX) in k, chol(Ξ) in c, w = Ξ⁻¹r in w and, for 0 ≠
 // α < 1, A⁻¹ in d.
-func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Dense, s,
-	alpha float64) (float64, error) {
-	if err := p.parts(e, theta, beta, z, alpha); err != nil {
+func (p *RenyiProblem) forward(e *renyiWork, at renyiPoint) (float64, error) {
+	if err := p.parts(e, at); err != nil {
 		return 0, err
 	}
 	n := len(e.w)
+	s := at.s
+	alpha := at.alpha
 	t := 1 - alpha
 	penalty := 0.0
 	if alpha != 0 {
@@ -386,7 +393,7 @@ func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Den
 		}
 		penalty = alpha / (2 * s) * logDet
 		if t > 0 {
-			linalg.CholeskyInverse(e.c, e.d)
+			linalg.CholeskyInverseLower(e.c, e.d)
 		}
 		e.fillXi(alpha, s)
 	} else {
@@ -442,10 +449,11 @@ func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) 
 }
 
 // backward adds the gradient of −L_α to gradient, from the matrices that forward has left.
-func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.Dense, s,
-	alpha float64, gradient []float64) error {
-	dTheta, dBeta, _, dZ := p.Split(gradient)
+func (p *RenyiProblem) backward(e *renyiWork, at renyiPoint, gradient []float64) {
+	dTheta, dBeta, _, dZ := split(p.Kernel, p.Mean, p.Rows, p.M, gradient)
 	n := len(e.w)
+	s := at.s
+	alpha := at.alpha
 	t := 1 - alpha
 	sums := linalg.Borrow(2, n)
 	defer linalg.Return(sums)
@@ -455,7 +463,7 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 	if alpha == 0 {
 		g = e.k
 	}
-	linalg.CholeskyInverse(e.c, g)
+	linalg.CholeskyInverseLower(e.c, g)
 	eachRow(n, func(i int) {
 		gi := g.Row(i)[:i+1]
 		linalg.Scale(0.5, gi)
@@ -488,17 +496,16 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 		linalg.Gemm(true, false, 2, e.p, e.c, 0, e.u)
 		linalg.GemmLower(false, false, -0.5, e.u, e.p, 0, e.zz)
 		linalg.MirrorLower(e.zz)
-		kernel.At(p.Kernel, theta).Pull(z, e.x,
+		at.kernel.Pull(at.z, e.x,
 			kernel.Adjoint{K: e.u, Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
-		pullSelf(kernel.At(p.Kernel, theta), z, e.zz, dTheta, dZ)
+		pullSelf(at.kernel, at.z, e.zz, dTheta, dZ)
 	}
-	kernel.At(p.Kernel, theta).PullSymmetric(e.x, kBar, dTheta)
-	gradient[len(theta)+len(beta)] = s * (linalg.Sum(traces) - alpha/(2*s*s)*linalg.Sum(products))
+	at.kernel.PullSymmetric(e.x, kBar, dTheta)
+	gradient[len(dTheta)+len(dBeta)] = s * (linalg.Sum(traces) - alpha/(2*s*s)*linalg.Sum(products))
 	for i, w := range e.w {
 		traces[i] = -w
 	}
-	p.Mean.Pull(beta, e.x, traces, dBeta)
-	return nil
+	p.Mean.Pull(at.beta, e.x, traces, dBeta)
 }
 
 // Posterior returns the posterior that goes with L_α at x.
@@ -513,10 +520,9 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.De
 // This is the posterior of Reeb et al. 2018, Eq. 11, with the full matrix S in place of the
 // diagonal matrix D.
 func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
-	theta, beta, logNoise, z := p.Split(x)
-	s := math.Exp(logNoise)
-	theta = slices.Clone(theta)
-	beta = slices.Clone(beta)
+	at := p.at(slices.Clone(x))
+	q := posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clip(at.kernel.Theta),
+		Mean: p.Mean, Beta: slices.Clip(at.beta), Noise: at.s}
 	if p.Alpha == 0 {
 		p.work = nil // free its matrices before the posterior needs memory
 		n := p.BatchRows()
@@ -526,8 +532,8 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		if err := p.readAll(rows.Data, y); err != nil {
 			return nil, err
 		}
-		return posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean,
-			Beta: beta, Noise: s, X: rows, Y: y})
+		return posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean,
+			Beta: q.Beta, Noise: q.Noise, X: rows, Y: y})
 	}
 	if !(p.Alpha > 0 && p.Alpha <= 1) {
 		return nil, fmt.Errorf("α is %v, but an optimal q(U) needs 0 ≤ α ≤ 1", p.Alpha)
@@ -536,18 +542,16 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.parts(e, theta, beta, z, p.Alpha); err != nil {
+	if err := p.parts(e, at); err != nil {
 		return nil, err
 	}
-	o, err := e.optimal(p.Alpha, s)
+	o, err := e.optimal(p.Alpha, at.s)
 	if err != nil {
 		return nil, err
 	}
-	support := matrix.New(p.M, z.Cols)
-	support.CopyFrom(z)
+	q.Support = at.z
 	p.work = nil // the workspace's l belongs to the posterior now
-	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean,
-		Beta: beta, Noise: s, Support: support}, o.mu, e.l, o.cholB)
+	return posterior.NewInducing(q, o.mu, e.l, o.cholB)
 }
 
 // whitened is a Gaussian q(ν) = N(μ, B⁻¹).

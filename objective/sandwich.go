@@ -38,9 +38,6 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	defer func() { p.Alpha = alpha }()
 	nan := math.NaN()
 	b := Sandwich{nan, nan, nan, nan, nan, nan, nan}
-	theta, beta, logNoise, z := p.Split(x)
-	s := math.Exp(logNoise)
-
 	p.Alpha = 0
 	value, err := p.Evaluate(x, nil)
 	if err != nil {
@@ -62,7 +59,9 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	if err != nil {
 		return b, err
 	}
-	if err := p.parts(e, theta, beta, z, 1); err != nil {
+	at := p.at(x)
+	s := at.s
+	if err := p.parts(e, at); err != nil {
 		return b, err
 	}
 	if alpha >= 0 {

@@ -63,12 +63,17 @@ type SparseProblem struct {
 
 // Dim returns the number of parameters.
 func (p *SparseProblem) Dim() int {
-	_, d := p.Rows.Dims()
-	n := len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.M*d
+	n := dim(p.Kernel, p.Mean, p.Rows, p.M)
 	if p.LearnAlpha {
 		n++
 	}
 	return n
+}
+
+// dim returns the number of entries of [θ, β, ln σ_n², Z row by row].
+func dim(k kernel.Kernel, mean kernel.Mean, rows Rows, m int) int {
+	_, d := rows.Dims()
+	return len(k.Params()) + len(mean.Params()) + 1 + m*d
 }
 
 // Alpha returns the α of D = αλ + s at x.
@@ -86,6 +91,7 @@ func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise floa
 	return split(p.Kernel, p.Mean, p.Rows, p.M, x)
 }
 
+// split cuts x, which dim describes, into its parts.
 func split(k kernel.Kernel, mean kernel.Mean, rows Rows, m int,
 	x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
 	nk := len(k.Params())

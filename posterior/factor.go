@@ -83,7 +83,7 @@ func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64,
 	}
 	jitter = minJitter
 	for {
-		at.FillSymmetric(z, l)
+		at.FillTriangle(z, l)
 		l.AddDiagonal(jitter)
 		err := linalg.Cholesky(l)
 		if err == nil && (jitter >= jitterStart*scale || leastPivot(l) >= jitterStart*scale/2) {

@@ -62,7 +62,7 @@ type Neighbours interface {
 // in size. So an epoch uses every row once. The shuffle depends on Seed and the number of the epoch
 // alone, so a resumed run continues bit for bit.
 type Adam struct {
-	Box          Bounds  // see In
+	Box          Bounds  // where the parameters must stay
 	Steps        int     // number of steps of the run; must be positive
 	Batch        int     // most rows of a batch; 0 means all
 	LearningRate float64 // r_1; 0 means 0.01
@@ -78,9 +78,6 @@ type Adam struct {
 	Plain        bool    // stochastic gradient descent instead of Adam
 	Nearest      bool    // batches of neighbours; the objective must be a Neighbours
 }
-
-// In returns the same minimiser with the box b.
-func (a Adam) In(b Bounds) Adam { a.Box = b; return a }
 
 // AdamState holds all that a run of Adam knows after a step. All numbers are finite, so
 // encoding/json round-trips an AdamState exactly.
@@ -218,6 +215,9 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 			s.Stopped = Cancelled
 			return s, err
 		}
+		if r.annealed != nil {
+			r.annealed.SetProgress(r.share())
+		}
 		batch, err := r.next()
 		if err != nil {
 			return nil, err
@@ -265,11 +265,11 @@ type adamRun struct {
 
 // begin checks the settings and the state, and moves a fresh one into the box.
 func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
+	n := f.Dim()
 	r = &adamRun{f: f, rows: f.BatchRows(), epoch: -1}
 	if r.Adam, err = a.withDefaults(r.rows); err != nil {
 		return nil, err
 	}
-	n := f.Dim()
 	if r.lower, r.upper, err = a.Box.expand(n); err != nil {
 		return nil, err
 	}
@@ -336,9 +336,6 @@ func (r *adamRun) next() ([]int, error) {
 // It leaves the point in trial and the gradient in g.
 // The point is the state's X, moved by a natural-gradient step if the objective makes such steps.
 func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
-	if r.annealed != nil {
-		r.annealed.SetProgress(r.share())
-	}
 	copy(r.trial, r.s.X)
 	if r.natural != nil {
 		value, reason = r.natural.StepBatch(r.trial, r.g, batch, r.NaturalStep)

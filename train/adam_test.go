@@ -178,12 +178,12 @@ func TestAdamResumes(t *testing.T) {
 			}
 			return l
 		}
-		a.Steps, a.Batch, a.Seed, a.LearningRate = 150, 5, 9, 0.1
+		a.Steps, a.Batch, a.Seed, a.LearningRate, a.Box = 150, 5, 9, 0.1, bounds
 		if a.Plain {
 			a.LearningRate = 1
 		}
 		var files [][]byte
-		want := must.Get(a.In(bounds).Minimize(context.Background(), fresh(), StartAdam([]float64{-1, 2}),
+		want := must.Get(a.Minimize(context.Background(), fresh(), StartAdam([]float64{-1, 2}),
 			func(s *AdamState) error {
 				file, err := json.Marshal(s)
 				files = append(files, file)
@@ -194,7 +194,7 @@ func TestAdamResumes(t *testing.T) {
 		for _, file := range files {
 			var s AdamState
 			must.Do(t, json.Unmarshal(file, &s))
-			got := must.Get(a.In(bounds).Minimize(context.Background(), fresh(), &s, nil))(t)
+			got := must.Get(a.Minimize(context.Background(), fresh(), &s, nil))(t)
 			must.Need(t, reflect.DeepEqual(got, want),
 				"resumed after step %d: %+v, want %+v", s.Steps, got, want)
 		}
@@ -210,10 +210,10 @@ func TestAdamResumes(t *testing.T) {
 				}
 				return ctx.Err()
 			}
-			s, err := a.In(bounds).Minimize(ctx, l, StartAdam([]float64{-1, 2}), nil)
+			s, err := a.Minimize(ctx, l, StartAdam([]float64{-1, 2}), nil)
 			must.Need(t, errors.Is(err, context.Canceled) && s.Stopped == Cancelled,
 				"cancelled: %v", err)
-			got, err := a.In(bounds).Minimize(context.Background(), fresh(), s, nil)
+			got, err := a.Minimize(context.Background(), fresh(), s, nil)
 			must.Need(t, err == nil && reflect.DeepEqual(got, want),
 				"resumed after %d evaluations: %+v (%v), want %+v", stop, got, err, want)
 		}
@@ -223,7 +223,7 @@ func TestAdamResumes(t *testing.T) {
 func TestAdamStaysInTheBox(t *testing.T) {
 	l := newLine(23)
 	bounds := Bounds{Lower: []float64{1, 0.25}, Upper: []float64{2, 0.25}}
-	s, err := Adam{Steps: 500, Batch: 7, LearningRate: 0.1}.In(bounds).Minimize(context.Background(), l,
+	s, err := Adam{Box: bounds, Steps: 500, Batch: 7, LearningRate: 0.1}.Minimize(context.Background(), l,
 		StartAdam([]float64{7, 7}), func(s *AdamState) error {
 			if s.X[0] < 1 || s.X[0] > 2 || s.X[1] != 0.25 {
 				return fmt.Errorf("outside at %v", s.X)

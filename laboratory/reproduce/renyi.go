@@ -266,7 +266,8 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 		if !ok {
 			return r, fmt.Errorf("%s isn't trained on batches", s.Method)
 		}
-		state, err := a.In(box).Minimize(ctx, stochastic, train.StartAdam(x), nil)
+		a.Box = box
+		state, err := a.Minimize(ctx, stochastic, train.StartAdam(x), nil)
 		if err != nil {
 			return r, err
 		}
