@@ -239,74 +239,78 @@ func (l Labelled) sample(losses []float64) Sample {
 	return Sample{Y: losses, Group: l.Group, Groups: l.Groups}
 }
 
-// state returns the bounds of one statement, which hold together with probability 1−δ.
-func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatement, error) {
-	wrong := func(i int) float64 {
-		if l.Predicted[i] != l.Truth[i] {
-			return 1
-		}
-		return 0
-	}
-	loss := wrong
-	most := 1.
-	zeroOne := true
+// labelLoss is what a statement says the mean of.
+type labelLoss struct {
+	of      func(i int) float64 // the loss of row i
+	most    float64             // the largest value of of, up to which the bound counts
+	zeroOne bool                // the loss is 0 or 1
+}
+
+// loss returns the loss of a statement about all rows.
+func (l Labelled) loss(about string) labelLoss {
 	k, top := Top(about)
-	switch about {
-	case EachClass, EachPrediction:
-		by := l.Truth
-		if about == EachPrediction {
-			by = l.Predicted
-		}
-		kinds := lists.To(len(l.Classes), func(j int) Slice {
-			return Slice{Name: l.Classes[j], In: lists.Where(len(by), func(i int) bool {
-				return by[i] == j
-			})}
-		})
-		return stateKinds(about, kinds, wrong, delta), nil
-	case EachSlice:
-		return stateKinds(about, l.Slices, wrong, delta), nil
-	case CalibrationBias:
-		return l.calibration(delta, c), nil
-	case ErrorRate:
-	case Brier:
-		zeroOne = false
-		loss = l.brier
-	case LogLoss:
-		zeroOne = false
-		most = -math.Log(LeastProbability)
-		loss = func(i int) float64 {
+	switch {
+	case top:
+		return labelLoss{of: func(i int) float64 { return l.behind(i, k) }, most: 1, zeroOne: true}
+	case about == Brier:
+		return labelLoss{of: l.brier, most: 1}
+	case about == LogLoss:
+		return labelLoss{of: func(i int) float64 {
 			return -math.Log(math.Max(l.Probabilities[i][l.Truth[i]], LeastProbability))
-		}
-	case MeanCost:
-		zeroOne = false
-		most = 0
+		}, most: -math.Log(LeastProbability)}
+	case about == MeanCost:
+		most := 0.
 		for _, row := range l.Costs {
 			most = math.Max(most, slices.Max(row))
 		}
-		loss = func(i int) float64 { return l.Costs[l.Truth[i]][l.Predicted[i]] }
-	default: // top-K, where classes as probable as the true class come before it
-		loss = func(i int) float64 {
-			p := l.Probabilities[i]
-			before := 0
-			for j := range p {
-				if j != l.Truth[i] && p[j] >= p[l.Truth[i]] {
-					before++
-				}
-			}
-			if before >= k {
-				return 1
-			}
-			return 0
-		}
+		return labelLoss{of: func(i int) float64 { return l.Costs[l.Truth[i]][l.Predicted[i]] },
+			most: most}
 	}
-	if l.stored != nil && (top || l.Groups > 0 || (!zeroOne && about != MeanCost)) {
-		return []LabelStatement{l.given(about, delta, most, zeroOne)}, nil
+	return labelLoss{of: l.wrong, most: 1, zeroOne: true} // ErrorRate
+}
+
+// wrong returns 1 if row i's label is wrong.
+func (l Labelled) wrong(i int) float64 {
+	if l.Predicted[i] != l.Truth[i] {
+		return 1
+	}
+	return 0
+}
+
+// behind returns 1 if k other classes are at least as probable as row i's true class.
+func (l Labelled) behind(i, k int) float64 {
+	p := l.Probabilities[i]
+	before := lists.Where(len(p), func(j int) bool {
+		return j != l.Truth[i] && p[j] >= p[l.Truth[i]]
+	})
+	if len(before) >= k {
+		return 1
+	}
+	return 0
+}
+
+// state returns the bounds of one statement, which hold together with probability 1−δ.
+func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatement, error) {
+	switch about {
+	case EachClass:
+		return l.stateKinds(about, l.kinds(l.Truth), delta), nil
+	case EachPrediction:
+		return l.stateKinds(about, l.kinds(l.Predicted), delta), nil
+	case EachSlice:
+		return l.stateKinds(about, l.Slices, delta), nil
+	case CalibrationBias:
+		return l.calibration(delta, c), nil
+	}
+	loss := l.loss(about)
+	if l.stored != nil && (Probabilistic(about) || l.Groups > 0) {
+		// a stored certificate has no probabilities, and no groups of rows
+		return []LabelStatement{l.given(about, delta, loss.most, loss.zeroOne)}, nil
 	}
 	losses := make([]float64, len(l.Truth))
 	st := LabelStatement{About: about, Delta: delta, Rows: len(l.Truth)}
 	for i := range losses {
-		losses[i] = math.Min(math.Max(loss(i)/most, 0), 1)
-		if zeroOne {
+		losses[i] = math.Min(math.Max(loss.of(i)/loss.most, 0), 1)
+		if loss.zeroOne {
 			st.Wrong += int(losses[i])
 		}
 	}
@@ -315,15 +319,24 @@ func (l Labelled) state(about string, delta float64, c *Labels) ([]LabelStatemen
 	if err != nil {
 		return nil, err
 	}
-	if st.Rows = s.units(); zeroOne && l.Group == nil {
+	st.Rows = s.units()
+	if loss.zeroOne && l.Group == nil {
 		st.Bound = ClopperPearson(st.Wrong, st.Rows, delta)
 	} else if st.Bound, err = s.bettingBound(s.perUnit(losses), delta,
 		gamblers(l.rules, st.Rows, delta)); err != nil {
 		return nil, err
 	}
-	st.Mean = mean * most
-	st.Bound = st.Bound * most
+	st.Mean = mean * loss.most
+	st.Bound *= loss.most
 	return []LabelStatement{st}, nil
+}
+
+// kinds returns the rows of each class, where of says the rows' classes.
+func (l Labelled) kinds(of []int) []Slice {
+	return lists.To(len(l.Classes), func(j int) Slice {
+		in := lists.Where(len(of), func(i int) bool { return of[i] == j })
+		return Slice{Name: l.Classes[j], In: in}
+	})
 }
 
 // given returns a statement of the stored certificate with a mean, and perhaps a count of losses of
@@ -377,13 +390,13 @@ func (l Labelled) brier(i int) (sum float64) {
 // stateKinds bounds the share of wrong labels among rows of each kind.
 // Given which rows are of a kind, the number of its wrong labels is binomial. How many rows each
 // kind has is given, so that kinds of too few rows leave their δ to others.
-func stateKinds(about string, kinds []Slice, wrong func(i int) float64,
+func (l Labelled) stateKinds(about string, kinds []Slice,
 	delta float64) (all []LabelStatement) {
 	parts := len(lists.If(kinds, func(kind Slice) bool { return len(kind.In) >= MinRows }))
 	for _, kind := range kinds {
 		st := LabelStatement{About: about, Of: kind.Name, By: kind.By, Rows: len(kind.In), Bound: 1}
 		for _, i := range kind.In {
-			st.Wrong += int(wrong(i))
+			st.Wrong += int(l.wrong(i))
 		}
 		if st.Rows > 0 {
 			st.Mean = float64(st.Wrong) / float64(st.Rows)

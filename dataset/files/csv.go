@@ -337,69 +337,83 @@ func (p *parser) read() error {
 	for {
 		p.records.next(p.rows.InputOffset())
 		record, err := p.rows.Read()
-		var bad *dataset.Error
-		var large *memory.Error
-		switch {
-		case errors.As(err, &large):
-			return err
-		case err == io.EOF:
-			return p.finish()
-		case errors.As(err, &bad):
-			if p.first == nil {
-				p.first = bad
-			}
-			return p.finish()
-		case err != nil:
-			if p.passOn != nil {
-				if err := p.passOn(); err != nil {
-					return err
-				}
-			}
-			// this error explains the bad rows
-			return readError(t.Source, p.before+len(p.table.Lines)+p.skipped, err)
+		if err != nil {
+			return p.end(err)
 		}
 		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
 			continue // a line of spaces
 		}
 		if t.Names == nil {
-			if of, found := strings.CutPrefix(strings.ToLower(record[0]), "sep="); found &&
-				len(record) < 3 {
-				if len(record) == 1 && of != "" {
-					return fmt.Errorf("%s: cells are separated by %q: separate them by commas, "+
-						"semicolons or tabs", t.Source, spelling.Clip(of))
-				}
-				continue // a line that spreadsheets write
-			}
-			t.Found.Skipped = t.Reading().SkipRows
-			t.Found.Headless = p.header == "no" || (p.header == "" && isData(t.Reading(), record))
-			if last := len(record) - 1; last > 1 && !t.Found.Headless &&
-				strings.TrimSpace(record[last]) == "" {
-				p.ends = true
-				record = record[:last]
-			}
-			if t.Names, err = p.names(record); err != nil {
+			if record, err = p.begin(record); err != nil {
 				return err
 			}
-			if !t.Found.Headless {
-				p.ignore()
+			if record == nil {
 				continue
 			}
 		}
 		if err := p.row(record); err != nil {
 			return err
 		}
-		if p.passOn == nil {
-			continue
-		}
-		if p.first != nil {
+		if p.passOn != nil && p.first != nil {
 			return p.finish()
 		}
-		if p.enough() {
+		if p.passOn != nil && p.enough() {
 			if err := p.passOn(); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// end returns the error of a table that ends with err.
+func (p *parser) end(err error) error {
+	var bad *dataset.Error
+	var large *memory.Error
+	switch {
+	case errors.As(err, &large):
+		return err
+	case err == io.EOF:
+		return p.finish()
+	case errors.As(err, &bad):
+		if p.first == nil {
+			p.first = bad
+		}
+		return p.finish()
+	}
+	if p.passOn != nil {
+		if err := p.passOn(); err != nil {
+			return err
+		}
+	}
+	// this error explains the bad rows
+	return readError(p.table.Source, p.before+len(p.table.Lines)+p.skipped, err)
+}
+
+// begin names the columns by the first record. It returns the record's cells if the record is a
+// row, and nil if it isn't.
+func (p *parser) begin(record []string) ([]string, error) {
+	t := p.table
+	of, found := strings.CutPrefix(strings.ToLower(record[0]), "sep=")
+	if found && len(record) == 1 && of != "" {
+		return nil, fmt.Errorf("%s: cells are separated by %q: separate them by commas, "+
+			"semicolons or tabs", t.Source, spelling.Clip(of))
+	}
+	if found && len(record) < 3 {
+		return nil, nil // a line that spreadsheets write
+	}
+	t.Found.Skipped = t.Reading().SkipRows
+	t.Found.Headless = p.header == "no" || (p.header == "" && isData(t.Reading(), record))
+	last := len(record) - 1
+	if last > 1 && !t.Found.Headless && strings.TrimSpace(record[last]) == "" {
+		p.ends = true
+		record = record[:last]
+	}
+	var err error
+	if t.Names, err = p.names(record); err != nil || t.Found.Headless {
+		return record, err
+	}
+	p.ignore()
+	return nil, nil
 }
 
 // finish returns an error about the whole table, if there is one.

@@ -146,69 +146,78 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 	size := int(header.UncompressedPageSize)
 	switch header.Type {
 	case format.DictionaryPage:
-		of := header.DictionaryPageHeader.V
-		if of.Encoding != format.Plain && of.Encoding != plainDictionary {
-			return nil, fmt.Errorf("a dictionary in the encoding %v", of.Encoding)
-		}
-		data, err := unpack(p.codec, data, size)
-		least := 32 // bits per value
-		if p.kind == format.Boolean {
-			least = 1
-		}
-		if err == nil && (of.NumValues < 0 || int(of.NumValues)*least > 8*len(data)) {
-			err = fmt.Errorf("a dictionary of %d values in %d bytes", of.NumValues, len(data))
-		}
-		return data, err
+		return p.dictionary(header.DictionaryPageHeader.V, data, size)
 	case format.DataPage:
-		of := header.DataPageHeader.V
-		n, err := p.values(of.NumValues)
-		if err == nil {
-			data, err = unpack(p.codec, data, size)
-		}
-		if err != nil {
-			return nil, err
-		}
-		values := data
-		if p.optional {
-			if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
-				return nil, errShort
-			}
-			levels := 4 + int(binary.LittleEndian.Uint32(data))
-			values = data[levels:]
-			if err := runs(data[4:levels], 1, n); err != nil &&
-				of.DefinitionLevelEncoding == format.RLE {
-				return nil, err
-			}
-		}
-		return data, p.fits(of.Encoding, values, n)
+		return p.pageV1(header.DataPageHeader.V, data, size)
 	case format.DataPageV2:
-		of := &header.DataPageHeaderV2.V
-		n, err := p.values(of.NumValues)
-		if err != nil {
-			return nil, err
-		}
-		repetitions := int64(of.RepetitionLevelsByteLength)
-		definitions := int64(of.DefinitionLevelsByteLength)
-		levels := repetitions + definitions
-		if min(repetitions, definitions) < 0 || levels > int64(len(data)) || levels > int64(size) ||
-			of.NumNulls < 0 || of.NumNulls > of.NumValues || of.NumRows < 0 {
-			return nil, errShort
-		}
-		if p.optional {
-			if err := runs(data[repetitions:levels], 1, n); err != nil {
-				return nil, err
-			}
-		}
-		values := data[levels:]
-		if !of.IsCompressed.Valid || of.IsCompressed.V {
-			if values, err = unpack(p.codec, values, size-int(levels)); err != nil {
-				return nil, err
-			}
-		}
-		of.IsCompressed = thrift.New(false)
-		return append(data[:levels:levels], values...), p.fits(of.Encoding, values, n)
+		return p.pageV2(&header.DataPageHeaderV2.V, data, size)
 	}
 	return data, nil // the decoder reports pages that it can't read
+}
+
+func (p *pages) dictionary(of format.DictionaryPageHeader, data []byte, size int) ([]byte, error) {
+	if of.Encoding != format.Plain && of.Encoding != plainDictionary {
+		return nil, fmt.Errorf("a dictionary in the encoding %v", of.Encoding)
+	}
+	data, err := unpack(p.codec, data, size)
+	least := 32 // bits per value
+	if p.kind == format.Boolean {
+		least = 1
+	}
+	if err == nil && (of.NumValues < 0 || int(of.NumValues)*least > 8*len(data)) {
+		err = fmt.Errorf("a dictionary of %d values in %d bytes", of.NumValues, len(data))
+	}
+	return data, err
+}
+
+func (p *pages) pageV1(of format.DataPageHeader, data []byte, size int) ([]byte, error) {
+	n, err := p.values(of.NumValues)
+	if err == nil {
+		data, err = unpack(p.codec, data, size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !p.optional {
+		return data, p.fits(of.Encoding, data, n)
+	}
+	if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
+		return nil, errShort
+	}
+	levels := 4 + int(binary.LittleEndian.Uint32(data))
+	if err := runs(data[4:levels], 1, n); err != nil && of.DefinitionLevelEncoding == format.RLE {
+		return nil, err
+	}
+	return data, p.fits(of.Encoding, data[levels:], n)
+}
+
+// pageV2 does what pageV1 does for a page whose levels stand uncompressed before the values.
+// It marks the page as uncompressed.
+func (p *pages) pageV2(of *format.DataPageHeaderV2, data []byte, size int) ([]byte, error) {
+	n, err := p.values(of.NumValues)
+	if err != nil {
+		return nil, err
+	}
+	repetitions := int64(of.RepetitionLevelsByteLength)
+	definitions := int64(of.DefinitionLevelsByteLength)
+	levels := repetitions + definitions
+	if min(repetitions, definitions) < 0 || levels > int64(len(data)) || levels > int64(size) ||
+		of.NumNulls < 0 || of.NumNulls > of.NumValues || of.NumRows < 0 {
+		return nil, errShort
+	}
+	if p.optional {
+		if err := runs(data[repetitions:levels], 1, n); err != nil {
+			return nil, err
+		}
+	}
+	values := data[levels:]
+	if !of.IsCompressed.Valid || of.IsCompressed.V {
+		if values, err = unpack(p.codec, values, size-int(levels)); err != nil {
+			return nil, err
+		}
+	}
+	of.IsCompressed = thrift.New(false)
+	return append(data[:levels:levels], values...), p.fits(of.Encoding, values, n)
 }
 
 // values takes n from the number of values to come. A column has one value in each row.
