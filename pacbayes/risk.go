@@ -32,6 +32,9 @@ func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLoss
 // MeanOf returns the mean of losses over the N units, given the losses of this rank's rows.
 func (s Sample) MeanOf(losses []float64) (float64, error) { return s.meanOf(s.perUnit(losses)) }
 
+// zeroOne says whether the loss of a unit is 0 or 1, so that the exact binomial bound applies.
+func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
+
 // pointLosses returns the loss of the mean for each unit on this rank, drawLosses the expected loss
 // of a random draw.
 func (s Sample) pointLosses(l Loss) []float64 {

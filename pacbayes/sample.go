@@ -76,9 +76,6 @@ func (s Sample) meanOf(losses []float64) (float64, error) {
 	return s.mean(total.Value())
 }
 
-// zeroOne says whether the loss of a unit is 0 or 1, so that the exact binomial bound applies.
-func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
-
 // Slice is a kind of rows with a bound of its own.
 // Which rows belong to it was fixed before the targets of the certified rows were seen.
 // Half of δ goes to all slices in equal parts, so that their bounds hold together, and together

@@ -87,6 +87,11 @@ func layers(t *testing.T, folder string) {
 		for i := range len(circle) - 1 {
 			t.Errorf("a circle in %s: %s names %s of %s", path, circle[i], names[circle[i]][circle[i+1]], circle[i+1])
 		}
+		if circle == nil && folder == filepath.Join("..", "..") {
+			chain := chainOf(names)
+			most := max(mostInAChain, chained[path])
+			must.Hold(t, len(chain) <= most, "%s has a chain of %d files, more than %d: %v", path, len(chain), most, chain)
+		}
 	}
 }
 
