@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -67,6 +68,23 @@ func edit(doc any, path string, try func(path string)) {
 	}
 }
 
+// labelled is a program that prints the names of the certificates of labels with which verify.py agrees. A line has a
+// name and a certificate, or names the file of the table for the certificates that follow.
+const labelled = `import sys; sys.path.insert(0, ".")
+import classes
+from bounds import Refused
+for line in sys.stdin:
+    if line.startswith("table "):
+        data = open(line[6:-1], "rb").read()
+        continue
+    name, text = line.rstrip("\n").replace(" {", "\t{", 1).split("\t", 1)
+    try:
+        classes.verify(text, data)
+        print(name)
+    except (Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        pass
+`
+
 // TestEdits: every edit of one value of a certificate of labels is refused by the reader that all commands share, or
 // changes nothing that they say, and is refused by verify.py. Names of columns and files, thresholds of scores, and
 // means and bounds of losses that no count gives are known from rows alone. So small edits of these are left to certify,
@@ -89,8 +107,18 @@ func TestEdits(t *testing.T) {
 	terms := func(statements string) pacbayes.LabelTerms {
 		return pacbayes.LabelTerms{Delta: 0.05, Statements: strings.Fields(statements)}
 	}
-	said, passed, edits, left, all := "", []string{}, 0, 0, ""
+	said, passed, edits, left := "", []string{}, 0, 0
+	sampled := 4 // verify.py reads one edit of so many, since it takes longer
+	if testing.Short() {
+		sampled = 16
+	}
 	dir := t.TempDir()
+	var agrees bytes.Buffer
+	checker := exec.Command(python(t), "-c", labelled)
+	checker.Stdout = &agrees
+	checker.Stderr = os.Stderr
+	all := must.Get(checker.StdinPipe())(t)
+	must.Do(t, checker.Start())
 	file := filepath.Join(dir, "labels.json")
 	for name, c := range map[string]struct {
 		table string
@@ -121,12 +149,12 @@ func TestEdits(t *testing.T) {
 		must.Do(t, err)
 		table := filepath.Join(dir, name+".csv")
 		must.Do(t, os.WriteFile(table, []byte(c.table), 0o600))
-		all += fmt.Sprintf("table %s\n%s %s\n", table, name, must.Get(json.Marshal(doc))(t))
+		must.Get(fmt.Fprintf(all, "table %s\n%s %s\n", table, name, must.Get(json.Marshal(doc))(t)))(t)
 		edit(doc, "", func(path string) {
 			edits++
 			text := must.Get(json.Marshal(doc))(t)
-			if edits%4 == 0 { // it takes some seconds
-				all += fmt.Sprintf("%s%s\t%s\n", name, path, text)
+			if edits%sampled == 0 {
+				must.Get(fmt.Fprintf(all, "%s%s\t%s\n", name, path, text))(t)
 			}
 			if said, err = load(text); err != nil || said == honest {
 				return
@@ -142,23 +170,9 @@ func TestEdits(t *testing.T) {
 		t.Errorf("%d edits are taken and said: %s", len(passed), strings.Join(passed, ", "))
 	}
 
-	program := `import sys; sys.path.insert(0, ".")
-import classes
-from bounds import Refused
-for line in sys.stdin:
-    if line.startswith("table "):
-        data = open(line[6:-1], "rb").read()
-        continue
-    name, text = line.rstrip("\n").replace(" {", "\t{", 1).split("\t", 1)
-    try:
-        classes.verify(text, data)
-        print(name)
-    except (Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        pass
-`
-	cmd := exec.Command("python3", "-c", program)
-	cmd.Stdin, cmd.Stderr = strings.NewReader(all), os.Stderr
-	agreed := strings.Fields(strings.ReplaceAll(string(must.Get(cmd.Output())(t)), " ", "_"))
+	must.Do(t, all.Close())
+	must.Do(t, checker.Wait())
+	agreed := strings.Fields(strings.ReplaceAll(agrees.String(), " ", "_"))
 	words := regexp.MustCompile(`\.(source|sentence)\b`)
 	agreed = slices.DeleteFunc(agreed, func(path string) bool { return words.MatchString(strings.ReplaceAll(path, "_", " ")) })
 	if len(agreed) != 7 {
