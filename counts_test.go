@@ -40,7 +40,7 @@ func TestCounts(t *testing.T) {
 	table := visits(240)
 	for _, noise := range []string{"poisson", "negative-binomial"} {
 		o := Options{Data: Data{Target: "count", TestFraction: 0.2}, Kernel: Kernel{Expression: "se", Noise: noise},
-			Promise: Promise{Epsilon: 4, Units: "raw"}}
+			Promise: Promise{Epsilon: 4, Units: "raw"}, Run: Run{Restarts: 1}}
 		m := must.Get(Fit(t.Context(), table, o))(t)
 		if c := m.Certificate; c.MeanBound > 0.4 || !strings.Contains(m.Sentence(c), "±4 of count") {
 			t.Errorf("%s: bound %g: %s", noise, c.MeanBound, m.Sentence(c))
@@ -95,7 +95,8 @@ func TestExposure(t *testing.T) {
 	table := exposed(240)
 	for _, noise := range []string{"poisson", "negative-binomial"} {
 		o := Options{Data: Data{Target: "count", TestFraction: 0.2, Exposure: "years"},
-			Kernel: Kernel{Expression: "se", Noise: noise}, Promise: Promise{Epsilon: 5, Units: "raw"}}
+			Kernel: Kernel{Expression: "se", Noise: noise}, Promise: Promise{Epsilon: 5, Units: "raw"},
+			Run: Run{Restarts: 1}}
 		m := must.Get(Fit(t.Context(), table, o))(t)
 		must.Be(t, fmt.Sprint(m.Inputs, m.Further()), "[x] [years]")
 		path := filepath.Join(t.TempDir(), "m.krigo")
@@ -148,7 +149,8 @@ func TestExposure(t *testing.T) {
 	for i := range ones.Rows {
 		ones.Values[3*i+1] = 1
 	}
-	o := Options{Data: Data{Target: "count", Exposure: "years"}, Kernel: Kernel{Expression: "se", Noise: "poisson"}}
+	o := Options{Data: Data{Target: "count", Exposure: "years"}, Kernel: Kernel{Expression: "se", Noise: "poisson"},
+		Run: Run{Restarts: 1}}
 	one := must.Get(Fit(t.Context(), ones, o))(t)
 	o.Data.Exposure, o.Data.Ignore = "", []string{"years"}
 	none := must.Get(Fit(t.Context(), ones, o))(t)

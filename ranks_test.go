@@ -160,7 +160,7 @@ func TestRanksEvaluate(t *testing.T) {
 
 // TestRanksFit: a fit over ranks ends at the same model, with all rows in every step and with batches.
 func TestRanksFit(t *testing.T) {
-	const n = 900
+	const n = 600
 	whole := waves(t, "waves.npy", n)
 	for name, o := range map[string]krigo.Options{
 		"kl-pac": {

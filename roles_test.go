@@ -428,6 +428,7 @@ func TestVerifies(t *testing.T) {
 		Method: krigo.Method{Name: "evidence"},
 		Prior:  krigo.Prior{Kind: "informed"},
 	})
+	honest := map[string]bool{} // the options whose model was certified before an edit
 	for want, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -446,7 +447,10 @@ func TestVerifies(t *testing.T) {
 		"range":                {grid, func(m *krigo.Model) { m.Range.Max[0] *= 2 }},
 	} {
 		m := of(c.o)
-		reproduced(t, m, data.Boston(), want)
+		if text := string(must.Get(json.Marshal(c.o))(t)); !honest[text] {
+			honest[text] = true
+			reproduced(t, m, data.Boston(), want)
+		}
 		c.edit(m)
 		if r, err := certify(m, data.Boston()); err != nil || r.Matches || !strings.Contains(r.Differs, want) {
 			t.Errorf("%+v, %v, want %s", r, err, want)

@@ -233,8 +233,20 @@ func peakOf(f func()) int64 {
 	return int64(peak) - int64(before)
 }
 
-// leastPeakOf returns the smallest of three values of peakOf. Each also counts garbage that isn't collected yet.
-func leastPeakOf(f func()) int64 { return min(peakOf(f), peakOf(f), peakOf(f)) }
+// leastPeakOf returns the first value of peakOf that is low enough, or the smallest of three. Each also counts garbage
+// that isn't collected yet.
+func leastPeakOf(f func(), enough func(peak int64) bool) (least int64) {
+	for try := range 3 {
+		peak := peakOf(f)
+		if try == 0 || peak < least {
+			least = peak
+		}
+		if enough(least) {
+			break
+		}
+	}
+	return least
+}
 
 // TestMeasures shows that no body takes more memory than was estimated before it was parsed.
 func TestMeasures(t *testing.T) {
@@ -309,6 +321,7 @@ func TestMeasures(t *testing.T) {
 		body := []byte(c.body)
 		var measured int64
 		var err error
+		const constant = 1 << 20 // the memory that readers take, which doesn't depend on the input
 		peak := leastPeakOf(func() {
 			if strings.HasPrefix(name, "CSV") {
 				if measured, err = measureCSV(body, inputs, c.reading, rows); err == nil {
@@ -321,8 +334,7 @@ func TestMeasures(t *testing.T) {
 				measured += textsOf(c.of, n)
 				return c.of, nil
 			}, rows)
-		})
-		const constant = 1 << 20 // the memory that readers take, which doesn't depend on the input
+		}, func(peak int64) bool { return peak <= measured+constant })
 		must.Hold(t, peak <= measured+constant,
 			"%s: %d kB, measured %d (%.100v)", name, peak>>10, measured>>10, err)
 	}
@@ -368,9 +380,9 @@ func TestWide(t *testing.T) {
 		}, kept(few) + all.bytes(m, few.Rows) + 1<<20},
 	} {
 		var err error
-		if peak := leastPeakOf(func() { err = c.do() }); err != nil || peak > c.most {
-			t.Errorf("%s: %d MB, not %d: %v", name, peak>>20, c.most>>20, err)
-		}
+		peak := leastPeakOf(func() { err = c.do() }, func(peak int64) bool { return peak <= c.most })
+		must.Hold(t, err == nil && peak <= c.most,
+			"%s: %d MB, not %d: %v", name, peak>>20, c.most>>20, err)
 	}
 }
 
