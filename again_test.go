@@ -22,6 +22,7 @@ import (
 // TestDeclared shows that a fit by a declaration is the declared fit, and that certify checks the declaration's hash,
 // which is in the certificate. Other rows, another option or another text are refused.
 func TestDeclared(t *testing.T) {
+	must.Long(t)
 	o := krigo.Options{
 		Data:    krigo.Data{Target: "MEDV", TestFraction: 0.2},
 		Kernel:  krigo.Kernel{Expression: "se,matern32"},
@@ -97,6 +98,7 @@ func TestDeclared(t *testing.T) {
 // TestOlderDeclaration: older versions took settings of methods that ignored them, and wrote findings into a
 // declaration. A fit follows such declarations, and refuses one with a false finding.
 func TestOlderDeclaration(t *testing.T) {
+	must.Long(t)
 	o := krigo.Options{
 		Data:   krigo.Data{Target: "MEDV", Transform: "none"},
 		Kernel: krigo.Kernel{Expression: "se"},
@@ -143,6 +145,7 @@ func TestOlderDeclaration(t *testing.T) {
 // TestRefitOlder: a refit of an older version's model, which kept a setting that its method ignored, gives the same
 // model. A model whose options have a field twice is refused.
 func TestRefitOlder(t *testing.T) {
+	must.Long(t)
 	o := krigo.Options{
 		Data:   krigo.Data{Target: "MEDV"},
 		Kernel: krigo.Kernel{Expression: "se"},
@@ -193,6 +196,7 @@ func TestRefitReadsAsFitted(t *testing.T) {
 // scaling and no certificate, and it says what the certified model promises. The sibling is the same after writing and
 // reading its file.
 func TestDeliver(t *testing.T) {
+	must.Long(t)
 	for name, c := range map[string]struct {
 		o      krigo.Options
 		solver string

@@ -93,6 +93,7 @@ func steps(t *testing.T) map[string]func(context.Context) error {
 // TestEnds: a step asks its context again and again while it works, and returns the context's error whenever the
 // context ends.
 func TestEnds(t *testing.T) {
+	must.Long(t)
 	for name, step := range steps(t) {
 		const often = 40
 		ctx := &ending{Context: context.Background()}

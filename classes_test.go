@@ -210,6 +210,7 @@ func TestStraightLabels(t *testing.T) {
 // TestLabelsByNearestRows predicts labels by the sites of nearest rows. Fitting again gives the same model, and
 // certify refuses sites that don't follow from the labels.
 func TestLabelsByNearestRows(t *testing.T) {
+	must.Long(t)
 	table := flowers(300)
 	o := Options{Data: Data{Target: "kind"}, Kernel: Kernel{Expression: "se"},
 		Method: Method{Name: "evidence", Solver: "nearest"}, Prior: Prior{Kind: "informed"}}

@@ -37,6 +37,7 @@ func visits(n int) *dataset.Table {
 
 // TestCounts fits counts, certifies them in their own unit, and goes through a file.
 func TestCounts(t *testing.T) {
+	must.Long(t)
 	table := visits(240)
 	for _, noise := range []string{"poisson", "negative-binomial"} {
 		o := Options{Data: Data{Target: "count", TestFraction: 0.2}, Kernel: Kernel{Expression: "se", Noise: noise},
@@ -92,6 +93,7 @@ func exposed(n int) *dataset.Table {
 // predictions with each row's exposure. An exposure of 1 changes nothing. A table without the column is an error that
 // names the column.
 func TestExposure(t *testing.T) {
+	must.Long(t)
 	table := exposed(240)
 	for _, noise := range []string{"poisson", "negative-binomial"} {
 		o := Options{Data: Data{Target: "count", TestFraction: 0.2, Exposure: "years"},

@@ -31,6 +31,7 @@ func everyWidth(change func(o *krigo.Options)) krigo.Options {
 // TestCurveOfModel: what a curve says is true of the model's certified rows, in the target's units. A file keeps the
 // curve, and with a curve another ε still has a certificate.
 func TestCurveOfModel(t *testing.T) {
+	must.Long(t)
 	table := pick(data.Boston(), every(0, 2, 506))
 	for _, loss := range []string{"band", "scaled", "relative"} {
 		epsilon := map[string]float64{"band": 0.6, "scaled": 2, "relative": 0.2}[loss]
@@ -99,6 +100,7 @@ func TestCurveOfModel(t *testing.T) {
 // bound share half of δ, and slices of few rows have no bound. An older file keeps the rules of its time: each slice
 // has a part of δ, and a curve doesn't end.
 func TestSlices(t *testing.T) {
+	must.Long(t)
 	table := data.Boston()
 	m := fit(t, table, everyWidth(func(o *krigo.Options) {
 		o.Promise = krigo.Promise{Slices: []string{"sd", "CHAS", "RM"}, Epsilon: 0.6}
@@ -240,6 +242,7 @@ func TestRefusesManyStatements(t *testing.T) {
 // certificate by the curve only if the model is genuine. Read refuses a file whose words have control characters.
 // certify refuses misses in standard deviations that were learnt on the certified rows.
 func TestForgedStatements(t *testing.T) {
+	must.Long(t)
 	table := pick(data.Boston(), every(0, 2, 506))
 	of := func(change func(o *krigo.Options)) *krigo.Model { return fit(t, table, everyWidth(change)) }
 	many := of(func(o *krigo.Options) { o.Promise.Curve, o.Promise.Slices = true, []string{"sd"} })

@@ -89,6 +89,7 @@ func TestDiskAsMemory(t *testing.T) {
 // TestNearestInFile: if rows take much of the memory that may be used, they lie in files of their own, which are gone
 // afterwards. The model and its predictions are the same to the last bit. A full disk ends the fit.
 func TestNearestInFile(t *testing.T) {
+	must.Long(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("the rows stay in memory")
 	}

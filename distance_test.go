@@ -29,6 +29,7 @@ func square(n int, seed uint64, keep func(a, b float64) bool) *dataset.Table {
 // TestFar: a row in a hole between the fit's rows counts as outside, although each of its inputs is in range. Other
 // rows don't count as outside.
 func TestFar(t *testing.T) {
+	must.Long(t)
 	const few = "all rows train the model"
 	hole := func(a, b float64) bool { return math.Abs(a) < 0.4 && math.Abs(b) < 0.4 }
 	around := func(a, b float64) bool { return !hole(a, b) }

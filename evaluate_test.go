@@ -60,6 +60,7 @@ func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 
 // TestEvaluateGradient compares every derivative with central differences of Evaluate's own value.
 func TestEvaluateGradient(t *testing.T) {
+	must.Long(t)
 	table := pick(homes(), every(0, 1, 60))
 	// Each objective is tried with a full GP, with a sparse GP, or with both, as far as its method allows.
 	type trial struct {
@@ -450,6 +451,7 @@ func TestCertifyRefuses(t *testing.T) {
 // TestCertifyRefusesEdits: certify compares a file with the data, and its parts with one another, also if the checksum
 // fits the edited file.
 func TestCertifyRefusesEdits(t *testing.T) {
+	must.Long(t)
 	table := data.Boston()
 	of := copies(t, table)
 	grid := cheap(krigo.Options{

@@ -59,6 +59,7 @@ var extremes = [][2]float64{{0, 1}, {1e154, 1}, {-1e154, 1}, {1e308, 1}, {-1e308
 // TestExtremeInputs: models of every kind answer rows with extreme inputs with finite numbers, or with an error that
 // names the row, by Go and by the server. They never panic, and they come to an end.
 func TestExtremeInputs(t *testing.T) {
+	must.Long(t)
 	eachKind(t, func(t *testing.T, all *krigo.Targets) {
 		ask := serving(t, all)
 		for _, at := range extremes {
@@ -73,6 +74,7 @@ func TestExtremeInputs(t *testing.T) {
 // TestInfiniteMeans: a mean or a variance that isn't finite is an error before anything searches for its quantiles. A
 // Poisson model of the mean −∞ searched for ever.
 func TestInfiniteMeans(t *testing.T) {
+	must.Long(t)
 	eachKind(t, func(t *testing.T, all *krigo.Targets) {
 		for _, at := range [][2]float64{{math.Inf(-1), 1}, {math.Inf(1), 1}, {math.NaN(), 1}, {0, math.Inf(1)}} {
 			_, _, err := all.Models[0].Points([]float64{at[0]}, []float64{at[1]}, nil)
@@ -135,6 +137,7 @@ func serving(t *testing.T, all *krigo.Targets) (ask func(at [2]float64)) {
 // TestForgedArrays: a file of any kind of model in which a number of an array isn't finite is refused. If the number is
 // finite, but extreme, predictions are finite, or errors that name the row.
 func TestForgedArrays(t *testing.T) {
+	must.Long(t)
 	rows := [][2]float64{{0, 1}, {1, 2}, {-1e3, 1e3}}
 	forgeries, read := 0, 0
 	eachKind(t, func(t *testing.T, all *krigo.Targets) {

@@ -181,6 +181,7 @@ func within(is []krigo.Interval, boston *dataset.Table, rows []int) (n int) {
 // TestPromiseHolds: on test rows the promised band holds its share. Widths lie on the grid, and a larger share needs
 // a wider band.
 func TestPromiseHolds(t *testing.T) {
+	must.Long(t)
 	o := krigo.Options{
 		Data:   krigo.Data{TestFraction: 0.3},
 		Method: krigo.Method{Name: "evidence"},
@@ -326,6 +327,7 @@ func TestConformal(t *testing.T) {
 // TestConformalOfCertifiedRows: if predictions were fixed before the certified rows were seen, these rows calibrate
 // intervals of any level, also from a model file. Otherwise, or if rows aren't exchangeable, there are no intervals.
 func TestConformalOfCertifiedRows(t *testing.T) {
+	must.Long(t)
 	table := data.Boston()
 	o := cheap(krigo.Options{
 		Method: krigo.Method{Name: "evidence"},
@@ -390,6 +392,7 @@ func TestRelativeBand(t *testing.T) {
 // TestMixedGrid: the mixed prior's bound is below the fine grid's bound. Its parameters lie on the grid that it
 // names, with as many different lengthscales as it says, and it pays for both choices.
 func TestMixedGrid(t *testing.T) {
+	must.Long(t)
 	table := pick(data.Boston(), every(0, 3, 506))
 	for _, o := range []krigo.Options{
 		{Run: krigo.Run{Seed: 2}},
@@ -557,6 +560,7 @@ func TestInformedResumes(t *testing.T) {
 // rows in ten. A small table that must be certified has fewer prior rows, since its certificate needs the others. If
 // options are about the prior on the grid, the default is kl-pac.
 func TestDefaultObjective(t *testing.T) {
+	must.Long(t)
 	rows := func(n int) *dataset.Table { return pick(data.Boston(), every(0, 1, n), "RM", "LSTAT", "MEDV") }
 	for _, c := range []struct {
 		rows              int
@@ -725,6 +729,7 @@ func TestPredictorForged(t *testing.T) {
 // TestNearestPriorIsBlind: the default for many rows chooses kernels, and fills categories and missing values,
 // without seeing the certified rows.
 func TestNearestPriorIsBlind(t *testing.T) {
+	must.Long(t)
 	const rows, prior = 2860, 2002
 	of := func(altered bool) *krigo.Model {
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -776,6 +781,7 @@ func TestNearestPriorIsBlind(t *testing.T) {
 // intervals by the certified rows. Asked for a column, they use the rows with one of its values, and are infinite if
 // these are few. They are refused if the parameters saw other rows.
 func TestIntervalsOfFew(t *testing.T) {
+	must.Long(t)
 	table := data.Boston()
 	o := cheap(krigo.Options{
 		Data:   krigo.Data{TestFraction: 0.2},

@@ -384,6 +384,7 @@ func TestUnits(t *testing.T) {
 
 // TestOddData: unusual tables are handled, with a finding if there is something to say.
 func TestOddData(t *testing.T) {
+	must.Long(t)
 	change := func(f func(row []float64, i int)) *dataset.Table {
 		table := homes()
 		for i := range table.Rows {
@@ -611,6 +612,7 @@ func TestCancel(t *testing.T) {
 // TestResume goes on from checkpoints of every part of a fit, read back from a file. The result has the same bits as
 // a fit without interruption.
 func TestResume(t *testing.T) {
+	must.Long(t)
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
 		"kl-pac": {

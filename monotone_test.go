@@ -18,6 +18,7 @@ import (
 // TestMonotone: predictions rise and fall as asked, within the rows and beyond, with every kind of solution, transform
 // and input, and in the sibling. The certificate counts these predictions' misses, and certify refuses other ends.
 func TestMonotone(t *testing.T) {
+	must.Long(t)
 	table := pick(data.Boston(), every(0, 3, 506), "RM", "LSTAT", "DIS", "MEDV")
 	for _, of := range []struct {
 		method krigo.Method

@@ -23,6 +23,7 @@ import (
 // they are nearly alike. The fit resumes from a checkpoint in the race and in each of the ends. A budget ends the race
 // early. Users who ask for steps or starts get no race.
 func TestRace(t *testing.T) {
+	must.Long(t)
 	raceOf := krigo.Options{
 		Data:   krigo.Data{Target: "MEDV"},
 		Kernel: krigo.Kernel{Expression: "se,matern32,rq", ARD: "on"},
@@ -101,6 +102,7 @@ func TestRace(t *testing.T) {
 // TestFewerNeighbours: a model that predicts from fewer than 512 neighbours has the same predictions after it was saved
 // and loaded, on another number of cores too, and a refit finds the same number of neighbours.
 func TestFewerNeighbours(t *testing.T) {
+	must.Long(t)
 	const rows = 9150 // seven of eight are prior rows, which are just enough for fewer neighbours
 	rng, table := rand.New(rand.NewPCG(1, 3)), &dataset.Table{Source: "rows", Names: []string{"x", "y"}, Rows: rows}
 	for i := range rows {

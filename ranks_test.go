@@ -75,6 +75,7 @@ func alike(a, b, relative float64) bool {
 // TestRanksEvaluate: 1, 2, 3 and 4 ranks, and parts of different sizes, give the same objective and gradient to
 // 1e-10, and the same certificate to 1e-9.
 func TestRanksEvaluate(t *testing.T) {
+	must.Long(t)
 	const n = 3000
 	whole := waves(t, "waves.npy", n)
 	parts := waves(t, "waves-%d.npy", n, 100, 2300, 600)
@@ -160,6 +161,7 @@ func TestRanksEvaluate(t *testing.T) {
 
 // TestRanksFit: a fit over ranks ends at the same model, with all rows in every step and with batches.
 func TestRanksFit(t *testing.T) {
+	must.Long(t)
 	const n = 600
 	whole := waves(t, "waves.npy", n)
 	for name, o := range map[string]krigo.Options{

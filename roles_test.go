@@ -118,6 +118,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 // memory and from disk. Over ranks, whose sums are taken in another order, the model is the same up to rounding.
 // certify accepts the rows in any order.
 func TestRowsInAnyOrder(t *testing.T) {
+	must.Long(t)
 	const n = 300
 	path := waves(t, "waves.npy", n)
 	whole := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
@@ -418,6 +419,7 @@ func TestBacktest(t *testing.T) {
 
 // TestVerifies: certify computes every figure beside a certificate anew, and names a figure that differs.
 func TestVerifies(t *testing.T) {
+	must.Long(t)
 	of, o := copies(t, data.Boston()), krigo.Options{
 		Data:    krigo.Data{TestFraction: 0.2},
 		Promise: krigo.Promise{Calibration: 0.25},

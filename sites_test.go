@@ -20,6 +20,7 @@ import (
 // TestStudentNoise: with gross errors in one target of 20, Student's t noise predicts the truth about as well as
 // Gaussian noise does from the same rows without gross errors. The default chooses it for these rows alone.
 func TestStudentNoise(t *testing.T) {
+	must.Long(t)
 	clean := logNormal(3, 200, true)
 	gross := slices.Clone(clean)
 	rng := rand.New(rand.NewPCG(3, 7))

@@ -89,6 +89,7 @@ func TestTransformMoments(t *testing.T) {
 
 // TestTransformLambda: the λ that is found is near the λ that made the targets, and the most likely on the grid.
 func TestTransformLambda(t *testing.T) {
+	must.Long(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{boxCox, yeoJohnson} {
 		for _, lambda := range []float64{0, 0.5, 1.2} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -15,6 +16,7 @@ import (
 // TestEither chooses inducing inputs for a plane, which as many of them as it has slopes describe exactly, and nearest
 // rows for a function of many waves, which few inducing inputs can't follow.
 func TestEither(t *testing.T) {
+	must.Long(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
 		kernel string

@@ -47,6 +47,7 @@ func leaves(path string, doc any) (all []leaf) {
 // TestRecount alters each number of certificates of all routes. A file whose certificate contradicts its own counts
 // isn't read, so that no reader without the rows repeats a false bound.
 func TestRecount(t *testing.T) {
+	must.Long(t)
 	table := slopes(rand.New(rand.NewPCG(11, 12)), 240)
 	with := func(loss, group string, alter func(o *krigo.Options)) krigo.Options {
 		o := fixed(loss, 0.4, group)

@@ -207,6 +207,7 @@ func TestTables(t *testing.T) {
 
 // TestWide: with 2,000 inputs the page names few columns, counts the others, and isn't larger than with 20.
 func TestWide(t *testing.T) {
+	must.Long(t)
 	size := map[int]int{}
 	for _, d := range []int{20, 2000} {
 		rng := rand.New(rand.NewPCG(1, 4))

@@ -18,6 +18,7 @@ import (
 // TestRated checks models of counts, of levels and of positive targets, one of them with an exposure. It alters a
 // weight, a bound and the exposure.
 func TestRated(t *testing.T) {
+	must.Long(t)
 	python(t)
 	folder := t.TempDir()
 	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "rates.csv")

@@ -15,6 +15,7 @@ import (
 
 // TestKinds checks the label of three classes, and alters its certificate.
 func TestKinds(t *testing.T) {
+	must.Long(t)
 	python(t)
 	folder := t.TempDir()
 	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "kinds.csv")

@@ -17,6 +17,7 @@ import (
 
 // TestLabels: verify.py agrees with a certificate of labels, and refuses forged ones.
 func TestLabels(t *testing.T) {
+	must.Long(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	text := "kind,p_a,p_b,p_c,site\n"
 	for range 90 {

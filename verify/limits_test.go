@@ -16,6 +16,7 @@ import (
 
 // TestLimits checks targets that may be limits, and alters how many of them the certificate counts, and its misses.
 func TestLimits(t *testing.T) {
+	must.Long(t)
 	python(t)
 	folder := t.TempDir()
 	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "limits.csv")

@@ -387,6 +387,7 @@ func more(v float64) float64 { return v*1.01 + 0.001 }
 // TestForgeries shows that verify.py refuses false statements about model and data, and names them, if the checksum
 // fits.
 func TestForgeries(t *testing.T) {
+	must.Long(t)
 	python(t)
 	anyBound := "the certificate's "
 	total := 0
@@ -708,6 +709,7 @@ func TestForeignLoss(t *testing.T) {
 // TestTransforms shows that verify.py agrees with models of a transformed target, for every kind of certificate. It
 // refuses other constants, and an estimate that wasn't asked for.
 func TestTransforms(t *testing.T) {
+	must.Long(t)
 	python(t)
 	folder := t.TempDir()
 	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "boston.csv")

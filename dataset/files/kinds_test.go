@@ -249,6 +249,7 @@ func TestKindsRefuse(t *testing.T) {
 
 // TestKindsAfford: reading a file that unpacks to more than the limit returns an error before it takes much memory.
 func TestKindsAfford(t *testing.T) {
+	must.Long(t)
 	many := func(what string) string { return strings.Repeat(what, (24<<20)/len(what)) }
 	for name, content := range map[string][]byte{
 		"cells.xlsx": book(t, "", "A", header+`<row r="2">`+many(`<c/>`)+`</row>`),

@@ -38,6 +38,7 @@ func squeezed(t *testing.T, first, then string, times int) []byte {
 // TestBombs: within 64 MiB, tables that would take gigabytes are errors that name the file and what to do. Little
 // memory is taken before.
 func TestBombs(t *testing.T) {
+	must.Long(t)
 	const limit = 64 << 20
 	header := func(text string) []byte {
 		return append([]byte(npyMagic+"\x01\x00"), append([]byte{byte(len(text)), byte(len(text) >> 8)}, text...)...)

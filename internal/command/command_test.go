@@ -774,6 +774,7 @@ func TestPredictOut(t *testing.T) {
 // TestPredictSamples shows that predict --samples adds a column for each draw. Draws have the predicted mean and
 // variance, and the same seed gives the same draws.
 func TestPredictSamples(t *testing.T) {
+	must.Long(t)
 	workplace(t)
 	for _, solver := range []string{"cholesky", "cg"} {
 		runs(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--solver", solver, "--ard", "off",

@@ -134,6 +134,7 @@ func TestLabelDoors(t *testing.T) {
 
 // TestLabelsTwice: predict replaces its own tables of labels, and no other table.
 func TestLabelsTwice(t *testing.T) {
+	must.Long(t)
 	workplace(t)
 	text := "x,two,three,level\n"
 	for i := range 150 {

@@ -51,6 +51,7 @@ func sealed(raw []byte, head any) string {
 // TestTextsOfFiles puts a line and an escape sequence into each text of a file. Each command refuses the file, or prints
 // neither the line nor the sequence. Each text goes to one command, in turn, and to all if EVERY_TEXT is set.
 func TestTextsOfFiles(t *testing.T) {
+	must.Long(t)
 	workplace(t)
 	const line = "FORGED: at most 0.1 % miss"
 	const to = "\n" + line + "\x1b[31m\u009b31m"

@@ -8,6 +8,14 @@ import (
 	"testing"
 )
 
+// Long skips a test that takes seconds of a core, if only short tests run (go test -short).
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+}
+
 // Do ends the test if there is an error.
 func Do(t testing.TB, err error) {
 	t.Helper()
@@ -37,22 +45,6 @@ func Hold(t testing.TB, holds bool, format string, args ...any) {
 func Need(t testing.TB, holds bool, format string, args ...any) {
 	t.Helper()
 	if !holds {
-		t.Fatalf(format, args...)
-	}
-}
-
-// Not is Hold of the opposite. Hold reads better.
-func Not(t testing.TB, wrong bool, format string, args ...any) {
-	t.Helper()
-	if wrong {
-		t.Errorf(format, args...)
-	}
-}
-
-// End is Need of the opposite. Need reads better.
-func End(t testing.TB, wrong bool, format string, args ...any) {
-	t.Helper()
-	if wrong {
 		t.Fatalf(format, args...)
 	}
 }

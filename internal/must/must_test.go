@@ -18,6 +18,7 @@ func (s *said) Helper()               {}
 func (s *said) Errorf(string, ...any) { s.failed = true }
 func (s *said) Fatal(...any)          { s.ended = true; runtime.Goexit() }
 func (s *said) Fatalf(string, ...any) { s.Fatal() }
+func (s *said) Skip(...any)           { s.Fatal() }
 
 // TestMust: each check fails if something is wrong, and only then. Some checks also end the test.
 func TestMust(t *testing.T) {
@@ -28,6 +29,7 @@ func TestMust(t *testing.T) {
 	}{
 		"Do":           {func(t testing.TB) { Do(t, nil) }, false, false},
 		"Do wrong":     {func(t testing.TB) { Do(t, some) }, false, true},
+		"Long":         {func(t testing.TB) { Long(t) }, false, testing.Short()},
 		"Get":          {func(t testing.TB) { Hold(t, Get(3, nil)(t) == 3, "not 3") }, false, false},
 		"Get wrong":    {func(t testing.TB) { Get(os.ReadFile("no file"))(t) }, false, true},
 		"Hold wrong":   {func(t testing.TB) { Hold(t, false, "") }, true, false},
