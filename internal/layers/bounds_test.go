@@ -3,7 +3,6 @@ package layers
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -28,11 +27,13 @@ const (
 
 // branching lists functions that exceed mostBranches. It may only shrink.
 var branching = []string{
-	"Certify", "checkAsked", "checkSited", "chooseSolver", "deal", "predict", "sample", "sane",
+	"certify.go Certify", "internal/fit/ask/check.go checkSited", "internal/fit/conduct/kept.go CheckAsked",
+	"internal/fit/deal/data.go Deal", "internal/fit/plan/plan.go chooseSolver", "model/file.go deal",
+	"model/score.go sample", "model/several.go sane",
 }
 
 // chained lists packages whose chains of files are longer than mostInAChain, with their lengths. It may only shrink.
-var chained = map[string]int{module: 22, module + "/model": 12}
+var chained = map[string]int{module + "/model": 12}
 
 var beside = []string{"laboratory", "tools", "testdata", "docs", "data", "python", "r", "verify", ".git"}
 
@@ -70,8 +71,7 @@ func TestBounds(t *testing.T) {
 	must.Hold(t, tuples <= mostTuples, "%.1f assignments a, b = x, y per 1,000 lines", tuples)
 	must.Hold(t, len(c.mixed) == 0, "&& inside || without parentheses: %v", c.mixed)
 	for _, f := range c.branching {
-		name := f[strings.LastIndex(f, " ")+1:]
-		must.Hold(t, slices.Contains(branching, name), "%s: more than %d branches", f, mostBranches)
+		must.Hold(t, slices.Contains(branching, f), "%s: more than %d branches", f, mostBranches)
 	}
 }
 
@@ -91,7 +91,7 @@ func (c *counts) add(name string, text []byte) error {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			if branches(n) > mostBranches {
-				c.branching = append(c.branching, fmt.Sprintf("%s %s", set.Position(n.Pos()), n.Name.Name))
+				c.branching = append(c.branching, name+" "+n.Name.Name)
 			}
 		case *ast.BinaryExpr:
 			if n.Op == token.LOR && (conjunction(n.X) || conjunction(n.Y)) {
