@@ -13,15 +13,15 @@ import (
 
 // NoBetter returns a warning if the model is no better than a constant, and "" if it is better.
 // The warning belongs before the sentence of the certificate.
-func (m *Model) NoBetter() string {
+func NoBetter(m *model.Model) string {
 	c := m.Certificate
 	x := m.Context
 	if x == nil || c == nil || x.Constant == (model.Constant{}) {
 		return ""
 	}
-	said := fmt.Sprintf("This model is no better than %s.", m.constant())
-	name, own := m.misses(x.RMSE)
-	_, other := m.misses(x.Constant.RMSE)
+	said := fmt.Sprintf("This model is no better than %s.", ofConstant(m))
+	name, own := misses(m, x.RMSE)
+	_, other := misses(m, x.Constant.RMSE)
 	errs := fmt.Sprintf("%s, and the constant's %s", own, other)
 	lossWorse := x.MeanRisk > x.Constant.MeanRisk
 	if c.Route == pacbayes.Direct && c.Curve == nil { // both are hold-out bounds of a mean at one ε
@@ -39,8 +39,8 @@ func (m *Model) NoBetter() string {
 			" Another ε would show that.")
 }
 
-// constant names the simplest predictor, which predicts the same for all rows.
-func (m *Model) constant() string {
+// ofConstant names the simplest predictor, which predicts the same for all rows.
+func ofConstant(m *model.Model) string {
 	v := m.Context.Constant.Value
 	if m.Classes != nil {
 		return "the label " + cautious.Name(m.Classes[int(v)]) + " for all rows"
@@ -48,12 +48,12 @@ func (m *Model) constant() string {
 	if m.Exposure != "" {
 		return fmt.Sprintf("%s times %s", cautious.Number(v), cautious.Name(m.Exposure))
 	}
-	return m.plus() + "the constant " + cautious.Number(v)
+	return plus(m) + "the constant " + cautious.Number(v)
 }
 
 // misses names a root mean square of errors, and writes it.
 // The square of this root is the Brier score if the target has classes.
-func (m *Model) misses(rms float64) (name, value string) {
+func misses(m *model.Model, rms float64) (name, value string) {
 	if m.Classes != nil {
 		return "Brier score", cautious.Digits(rms*rms, 3)
 	}
@@ -61,7 +61,7 @@ func (m *Model) misses(rms float64) (name, value string) {
 }
 
 // plus begins the words for a simple predictor, which has the same offset as the model.
-func (m *Model) plus() string {
+func plus(m *model.Model) string {
 	if m.Offset == "" {
 		return ""
 	}
@@ -70,13 +70,13 @@ func (m *Model) plus() string {
 
 // InContext returns lines about how the model does on the certified rows, compared with simpler
 // predictors. It returns "" if that isn't known.
-func (m *Model) InContext() string {
-	said := m.Scores()
+func InContext(m *model.Model) string {
+	said := Scores(m)
 	if said == "" {
 		return ""
 	}
-	said += m.others()
-	if all := m.FromAllRows(); all != "" {
+	said += others(m)
+	if all := FromAllRows(m); all != "" {
 		said += "\n" + all
 	}
 	return said
@@ -84,35 +84,35 @@ func (m *Model) InContext() string {
 
 // Scores returns the model's errors on the certified rows in a line, beside the errors of simpler
 // predictors. It returns "" if they aren't known.
-func (m *Model) Scores() string {
+func Scores(m *model.Model) string {
 	x := m.Context
 	if m.Certificate == nil || x == nil {
 		return ""
 	}
 	said := fmt.Sprintf("On the %d %s rows: ", x.Rows,
 		spelling.Either(m.Terms.Backtest, "last", "certified"))
-	name, value := m.misses(x.RMSE)
+	name, value := misses(m, x.RMSE)
 	if m.Classes != nil {
 		return said + fmt.Sprintf("%.1f %% wrong labels, %s %s%s.", 100*x.MeanRisk, name,
-			value, m.beside())
+			value, beside(m))
 	}
 	r2 := spelling.If(x.R2 != 0, ", R² %.3f%s", x.R2,
 		spelling.If(m.Offset != "", " of what %s misses", cautious.Name(m.Offset)))
 	hold := spelling.Either(m.Limits != "", "hold, or don't contradict,", "hold")
 	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% "+
-		"intervals %s %.1f %% of the targets.", name, value, m.beside(), cautious.Digits(x.MAE, 3),
+		"intervals %s %.1f %% of the targets.", name, value, beside(m), cautious.Digits(x.MAE, 3),
 		cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
 }
 
 // Simpler returns a constant and a linear model, with their names, as far as the context has them.
-func (m *Model) Simpler() (names []string, scores []model.Baseline) {
+func Simpler(m *model.Model) (names []string, scores []model.Baseline) {
 	x := m.Context
 	if x.Constant.Baseline != (model.Baseline{}) {
-		names = append(names, m.constant())
+		names = append(names, ofConstant(m))
 		scores = append(scores, x.Constant.Baseline)
 	}
 	if x.Linear != (model.Baseline{}) {
-		names = append(names, m.plus()+"a linear model")
+		names = append(names, plus(m)+"a linear model")
 		scores = append(scores, x.Linear)
 	}
 	return names, scores
@@ -120,11 +120,11 @@ func (m *Model) Simpler() (names []string, scores []model.Baseline) {
 
 // beside returns the errors of simpler predictors in parentheses, or "" if the context has no such
 // predictor.
-func (m *Model) beside() string {
+func beside(m *model.Model) string {
 	var each []string
-	names, scores := m.Simpler()
+	names, scores := Simpler(m)
 	for i, name := range names {
-		_, value := m.misses(scores[i].RMSE)
+		_, value := misses(m, scores[i].RMSE)
 		each = append(each, name+": "+value)
 	}
 	if each == nil {
@@ -135,7 +135,7 @@ func (m *Model) beside() string {
 
 // FromAllRows says how many rows trained the model, and how a model of all rows is made.
 // It returns "" without a certificate whose rows could train too.
-func (m *Model) FromAllRows() string {
+func FromAllRows(m *model.Model) string {
 	if m.Certificate == nil || m.Context == nil || m.Limits != "" || m.Sited() != nil {
 		return ""
 	}
@@ -151,7 +151,7 @@ func (m *Model) FromAllRows() string {
 
 // others returns a line about a constant and a linear model on the same rows, or "" if the context
 // has neither.
-func (m *Model) others() string {
+func others(m *model.Model) string {
 	c := m.Certificate
 	x := m.Context
 	further := spelling.Either(c.Groups > 0,
@@ -182,7 +182,7 @@ func (m *Model) others() string {
 		return fmt.Sprintf("at most %.3f", cautious.RoundUp(b.MeanBound, 3))
 	}
 	var each []string
-	names, scores := m.Simpler()
+	names, scores := Simpler(m)
 	for i, name := range names {
 		each = append(each, fmt.Sprintf("%s for %s", number(scores[i]), name))
 	}

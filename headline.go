@@ -5,17 +5,18 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // Headline returns the promise of c in one sentence, for places that have no room for all of
 // Sentence. Of a curve it names one width (see Foremost).
-func (m *Model) Headline(c *pacbayes.Certificate) string {
+func Headline(m *model.Model, c *pacbayes.Certificate) string {
 	if !c.Valid {
-		return m.Sentence(c)
+		return Sentence(m, c)
 	}
 	if c.Curve == nil || len(c.Curve.Points) == 0 {
-		first, _, _ := strings.Cut(m.Sentence(c), "\n")
+		first, _, _ := strings.Cut(Sentence(m, c), "\n")
 		return first
 	}
 	p := Foremost(c)

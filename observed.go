@@ -31,7 +31,7 @@ type Observed struct {
 // Observe compares the model's predictions for the rows of a table with the table's targets.
 // The promise is the share that the certificate guarantees for its band, or, if no share was asked
 // for, its bound on the loss.
-func (m *Model) Observe(ctx context.Context, table *dataset.Table,
+func Observe(ctx context.Context, m *model.Model, table *dataset.Table,
 	ps []model.Prediction) (o *Observed, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Targeted(table.Within(ctx))
@@ -64,7 +64,7 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table,
 			table.Source, cautious.Name(m.Target))
 	}
 	c := m.Certificate
-	band := m.Model
+	band := *m
 	if c == nil || !c.Valid {
 		return o, nil
 	}

@@ -189,7 +189,7 @@ func (t *Targets) Sentence() string {
 		for i := range t.Models {
 			m := t.Model(i)
 			own := p.HalfWidth * m.Terms.Loss.Below / first.Terms.Loss.Below
-			bands[i] = within(m, c.Loss, own, p.HalfWidth*t.Together.Units[i])
+			bands[i] = within(&m.Model, c.Loss, own, p.HalfWidth*t.Together.Units[i])
 		}
 		if p.Bound < 1 {
 			line := fmt.Sprintf("\n  at least %s lie within %s, all at once",

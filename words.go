@@ -18,7 +18,7 @@ import (
 // Sentence returns what the certificate c promises about predictions of m, in words.
 // It rounds every number to the cautious side, so that the promise still holds.
 // Each line is a paragraph or an item of a list.
-func (m *Model) Sentence(c *pacbayes.Certificate) string {
+func Sentence(m *model.Model, c *pacbayes.Certificate) string {
 	if m.Terms.Backtest {
 		return backtest(m, c)
 	}
@@ -102,7 +102,7 @@ const saidShare = 0.95
 const saidWidths = 4
 
 // everyWidth returns a table of what the curve of c promises, by width.
-func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
+func everyWidth(m *model.Model, c *pacbayes.Certificate, about string) string {
 	points, none := saidPoints(c)
 	said := fmt.Sprintf("all of these hold together for predictions on further %s:", about)
 	for _, p := range points {
@@ -121,7 +121,7 @@ func everyWidth(m *Model, c *pacbayes.Certificate, about string) string {
 // saidMean returns a line about the mean of clipped errors.
 // For all rows this mean is at most the clip. So only a bound that is clearly below the clip is
 // worth a line.
-func saidMean(m *Model, c *pacbayes.Certificate) string {
+func saidMean(m *model.Model, c *pacbayes.Certificate) string {
 	e := c.Curve.MeanError
 	if !(e.Bound < 0.999*e.Clip) {
 		return ""
@@ -186,7 +186,7 @@ func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none flo
 }
 
 // slicesOf returns a table of the kinds of rows that have their own bounds.
-func slicesOf(m *Model, c *pacbayes.Certificate) string {
+func slicesOf(m *model.Model, c *pacbayes.Certificate) string {
 	if len(c.Slices) == 0 || !c.Valid {
 		return ""
 	}
@@ -217,7 +217,7 @@ func slicesOf(m *Model, c *pacbayes.Certificate) string {
 }
 
 // outside returns words for the place of misses, which is outside the band of c's loss.
-func outside(m *Model, c *pacbayes.Certificate) string {
+func outside(m *model.Model, c *pacbayes.Certificate) string {
 	if c.Loss == pacbayes.Asymmetric {
 		return fmt.Sprintf("more than %s below or %s above %s", cautious.Width(c.EpsilonRaw),
 			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m))
@@ -230,7 +230,7 @@ const ownSD = " of the model's own standard deviations"
 
 // backtest returns how the mean did on the last rows.
 // It uses the past tense, since nothing follows for further rows.
-func backtest(m *Model, c *pacbayes.Certificate) string {
+func backtest(m *model.Model, c *pacbayes.Certificate) string {
 	lead := fmt.Sprintf("This is a backtest, not a certificate. Of the predictions on the last "+
 		"%d rows, which the model didn't see, ", c.Rows)
 	held := spelling.Either(c.EmpiricalRisk > 0,
@@ -252,92 +252,6 @@ func backtest(m *Model, c *pacbayes.Certificate) string {
 		c.EmpiricalRisk)
 }
 
-// Sentence returns in words what fresh rows show about the predictions of m, the conditions of
-// that, and what in m's own certificate the fresh rows contradict.
-func (f *Fresh) Sentence(m *Model) string {
-	// the rows' source, without the ties among m's own rows
-	about := (&model.Model{Group: m.Group}).Population().Says
-	said := confidence(f.Delta, "fresh", m.Group) +
-		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route,
-			Group: m.Group,
-			Loss:  f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove,
-			EpsilonRaw: f.EpsilonRaw}, about)
-	switch {
-	case f.Seen == f.Rows:
-		said += "\nEach of these rows equals a row that the model was made from. If they are the " +
-			"same observations, the bound says nothing."
-	case 2*f.Seen > f.Rows:
-		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from. If "+
-			"they are the same observations, the bound says nothing.", f.Seen, f.Rows)
-	case f.Seen > 0:
-		said += fmt.Sprintf("\n%d of these %d rows equal a row that the model was made from, and "+
-			"%d more equal another of these rows. The bound holds only if they are independent "+
-			"draws, not the same observations.", f.Seen, f.Rows, f.Repeats-f.Seen)
-	case f.Repeats > 0:
-		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if "+
-			"they are independent draws, not copies.", f.Repeats, f.Rows)
-	}
-	said += limits(f.Limits, f.Rows) +
-		spelling.If(f.Dropped > 0,
-			"\n%d more rows were left out, because they equal one of these rows in every cell. "+
-				"The fit left such rows out, too.", f.Dropped) +
-		spelling.If(f.Untargeted > 0,
-			"\n%d more rows were left out, because they have no %s.", f.Untargeted,
-			cautious.Name(m.Target)) +
-		spelling.If(m.Terms.Copies, copiesOnly) +
-		spelling.If(f.SeenGroups > 0,
-			"\nThe model was made from %d of these %d groups (by %s). Rows of known groups say "+
-				"nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
-	if a := f.Anytime; a != nil {
-		what := "rows"
-		n := f.Rows
-		complete := ""
-		if a.Groups > 0 {
-			what = "complete groups"
-			n = a.Groups
-			complete = " krigo takes a group for complete once rows of another group follow. A " +
-				"complete group may get no more rows."
-		}
-		said += fmt.Sprintf("\nAt any time: by these %d %s, the expected loss of predictions on "+
-			"further %s lies between %.4f and %.4f. With %s confidence such limits hold after "+
-			"every number of fresh %s at once, so you may add %[2]s and "+
-			"look again.%[8]s", n, what, about, cautious.RoundDown(a.AtLeast, 4),
-			cautious.RoundUp(a.AtMost, 4), cautious.Complement(f.Delta), what, complete)
-	}
-	if f.Shift != nil {
-		said += "\n" + f.Shift.Sentence()
-	}
-	x := f.Contradicts
-	if x == nil {
-		return said
-	}
-	sure := cautious.Complement(f.Delta)
-	said += "\nTHIS CONTRADICTS the model's own certificate."
-	if x.Mean != nil {
-		said += fmt.Sprintf("\nWith %s confidence, the expected loss of predictions on further "+
-			"rows like these is at least %.4f; the certificate says at most %.4f.",
-			sure, cautious.RoundDown(x.Mean.AtLeast, 4), cautious.RoundUp(x.Mean.Certified, 4))
-	}
-	if x.Promise != nil {
-		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further "+
-			"rows like these lie farther off than %s; the promise says at most %.2f %%.",
-			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), promised(m, m.Certificate.Promise),
-			100*math.Min(cautious.RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
-	}
-	return said + fmt.Sprintf("\nEither these rows come from another source than the certified "+
-		"rows, or a condition of the certificate isn't met, or one of these statements failed by "+
-		"chance (probability at most %g each).\nFor rows like these, rely on what they show, not "+
-		"on the certificate.", f.Delta)
-}
-
-// Sentence returns in words what a bound becomes on another source, and the condition of that.
-// It continues the sentence of a certificate or of fresh rows, and has the same confidence.
-func (s *Shift) Sentence() string {
-	return fmt.Sprintf("With the same confidence, the expected loss of predictions on rows of "+
-		"another source is at most %.4f, if KL(other source ‖ this source) is at most %g nats a "+
-		"row. The rows here can't show whether it is.", cautious.RoundUp(s.MeanBound, 4), s.Rho)
-}
-
 // confidence returns the beginning of a statement that holds with probability 1−δ over the draw of
 // the certified or fresh rows, or of groups of them if group names a column.
 func confidence(delta float64, which, group string) string {
@@ -350,12 +264,12 @@ func least(b float64, about string) string {
 }
 
 // promised returns the band of p in words.
-func promised(m *Model, p *pacbayes.Promise) string {
+func promised(m *model.Model, p *pacbayes.Promise) string {
 	return within(m, bandOf(p), p.HalfWidth, p.HalfWidthRaw)
 }
 
 // known returns what predictions are compared with: the target, or what is known of it.
-func known(m *Model) string {
+func known(m *model.Model) string {
 	if m.Limits != "" {
 		return "what is known of " + cautious.Name(m.Target)
 	}
@@ -364,7 +278,7 @@ func known(m *Model) string {
 
 // narrow returns the band of a loss in words.
 // width is the half-width in the loss's unit, raw in the target's unit.
-func narrow(m *Model, loss pacbayes.Kind, width, raw float64) string {
+func narrow(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
 	switch target := known(m); loss {
 	case pacbayes.Relative:
 		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*width), target)
@@ -376,7 +290,7 @@ func narrow(m *Model, loss pacbayes.Kind, width, raw float64) string {
 }
 
 // within does what narrow does, and adds the half-width in standard deviations of the target.
-func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
+func within(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
 	return narrow(m, loss, width, raw) +
 		spelling.Either(loss == pacbayes.Relative || loss == pacbayes.Scaled, "", scaled(m, width))
 }
@@ -384,7 +298,7 @@ func within(m *Model, loss pacbayes.Kind, width, raw float64) string {
 // scaled returns widths in parentheses with their unit, which is standard deviations of the target
 // or declared scales.
 // It returns "" for predictions that another program made, since they have no scale.
-func scaled(m *Model, widths ...float64) string {
+func scaled(m *model.Model, widths ...float64) string {
 	unit := "sd"
 	switch {
 	case m.Terms.Elsewhere:
@@ -398,7 +312,7 @@ func scaled(m *Model, widths ...float64) string {
 
 // bound returns in words what c's bound on the mean prediction promises.
 // On the route direct c has no other bound.
-func bound(m *Model, c *pacbayes.Certificate, about string) string {
+func bound(m *model.Model, c *pacbayes.Certificate, about string) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), about)
 	switch {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
@@ -424,4 +338,15 @@ func bound(m *Model, c *pacbayes.Certificate, about string) string {
 		" (ε = %s)", cautious.Width(c.EpsilonRaw))
 	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.",
 		c.Loss, about, cautious.RoundUp(c.MeanBound, 3), unit)
+}
+
+// bandOf returns the loss that gives the unit of a promise's band.
+func bandOf(p *pacbayes.Promise) pacbayes.Kind {
+	switch {
+	case p.Relative:
+		return pacbayes.Relative
+	case p.Scaled:
+		return pacbayes.Scaled
+	}
+	return pacbayes.Band
 }
