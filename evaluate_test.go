@@ -678,7 +678,7 @@ func TestContradiction(t *testing.T) {
 	}
 	for _, misses := range []int{0, 1, 60, 120, 253} {
 		f := must.Get(m.CertifyFresh(t.Context(), raised(misses)))(t)
-		said := f.Sentence(m)
+		said := f.Sentence(&m.Model)
 		lower := 1 - pacbayes.ClopperPearson(f.Rows-int(math.Round(f.MeanRisk*float64(f.Rows))), f.Rows, m.Terms.Delta)
 		if against := lower > c.MeanBound; against != (f.Contradicts != nil && f.Contradicts.Mean != nil) {
 			t.Errorf("%d misses: at least %v, certified %v, but %+v", misses, lower, c.MeanBound, f.Contradicts)

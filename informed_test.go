@@ -232,7 +232,7 @@ func TestCopies(t *testing.T) {
 	}
 	reproduced(t, m, table)
 	f, err := m.CertifyFresh(t.Context(), pick(data.Boston(), append(every(200, 1, 230), 200, 200)))
-	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(m), "\n3 of these 32 rows equal another row. ") {
+	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(&m.Model), "\n3 of these 32 rows equal another row. ") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	m = fit(t, data.Boston(), cheap(krigo.Options{Method: krigo.Method{Epochs: 5}}))

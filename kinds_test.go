@@ -89,8 +89,8 @@ func TestKinds(t *testing.T) {
 	f := must.Get(label.CertifyFresh(t.Context(), &further))(t)
 	must.Near(t, f.MeanRisk, float64(wrong)/850, 1e-12)
 	must.Hold(t, f.Rows == 850 && f.Contradicts == nil &&
-		strings.Contains(f.Sentence(label), "get a wrong label of species"),
-		"fresh rows: %+v, %s", f, f.Sentence(label))
+		strings.Contains(f.Sentence(&label.Model), "get a wrong label of species"),
+		"fresh rows: %+v, %s", f, f.Sentence(&label.Model))
 	one := must.Get(again.Extract("species=kea"))(t)
 	alone := &Targets{model.Several{Models: []*model.Model{&one.Model}}}
 	must.Be(t, len(alone.Classes()), 0, "one class alone has no others")

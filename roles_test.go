@@ -723,7 +723,7 @@ func TestCopiesOfGroups(t *testing.T) {
 	again.Values[2]++ // changes a row of a known site
 	f, err := m.CertifyFresh(t.Context(), again)
 	must.Hold(t, err == nil && f.SeenGroups == f.Groups && f.Seen == 59 &&
-		strings.Contains(f.Sentence(m), "Rows of known groups say nothing about further groups"),
+		strings.Contains(f.Sentence(&m.Model), "Rows of known groups say nothing about further groups"),
 		"%+v, %v", f, err)
 	// At any time only complete groups count. These are all groups of the model's own table, and groups that are
 	// followed by another group.
@@ -740,8 +740,8 @@ func TestCopiesOfGroups(t *testing.T) {
 	err = all.AtAnyTime()
 	least, most := pacbayes.Anytime(whole.MeanRisk, 59, all.Delta)
 	if err != nil || *all.Anytime != (krigo.Anytime{Groups: 59, AtLeast: least, AtMost: most}) ||
-		!strings.Contains(all.Sentence(m), "by these 59 complete groups, the expected loss") {
-		t.Errorf("%+v, %v, want %v to %v: %s", all.Anytime, err, least, most, all.Sentence(m))
+		!strings.Contains(all.Sentence(&m.Model), "by these 59 complete groups, the expected loss") {
+		t.Errorf("%+v, %v, want %v to %v: %s", all.Anytime, err, least, most, all.Sentence(&m.Model))
 	}
 	for want, rows := range map[string][]int{"its group goes on after another one began": {1, 2, n - 1, 2},
 		"isn't known to be complete": {0}} {
@@ -870,7 +870,7 @@ func TestTakenForCopies(t *testing.T) {
 		}
 		table := read(more)
 		f := must.Get(m.CertifyFresh(t.Context(), table))(t)
-		if said := f.Sentence(m); !strings.Contains(said, only) || f.Dropped != table.Found.Dropped ||
+		if said := f.Sentence(&m.Model); !strings.Contains(said, only) || f.Dropped != table.Found.Dropped ||
 			distinct != (f.Dropped > 100) {
 			t.Errorf("%d left out of %d: %s", f.Dropped, f.Rows, said)
 		}

@@ -51,7 +51,7 @@ func TestDirectSentence(t *testing.T) {
 	if err != nil || m.Certificate.Route != pacbayes.Direct || m.Certificate.MeanBound < 1 {
 		t.Fatalf("%+v, %v", m.Certificate, err)
 	}
-	for rows, words := range map[string]string{"certified": m.Sentence(m.Certificate), "fresh": f.Sentence(m)} {
+	for rows, words := range map[string]string{"certified": m.Sentence(m.Certificate), "fresh": f.Sentence(&m.Model)} {
 		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the "+rows+
 			" rows), the bound says nothing about predictions") || strings.Contains(words, "random draw") {
 			t.Error(words)
@@ -135,7 +135,7 @@ func TestForgedNames(t *testing.T) {
 		said := []string{m.Sentence(m.Certificate), strings.Join(m.Findings.Words(), "\n")}
 		if name != "backtest" {
 			f := must.Get(m.CertifyFresh(t.Context(), table))(t)
-			said = append(said, f.Sentence(m))
+			said = append(said, f.Sentence(&m.Model))
 		}
 		for _, text := range append(said, m.Certificate.Conditions...) {
 			for _, line := range strings.Split(text, "\n") {

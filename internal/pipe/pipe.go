@@ -719,7 +719,7 @@ func (s *server) fresh(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reply{Result: map[string]any{"fresh": found, "sentence": found.Sentence(m)}}, nil
+	return &reply{Result: map[string]any{"fresh": found, "sentence": found.Sentence(&m.Model)}}, nil
 }
 
 // certifyPredictions certifies predictions that any program has made.
