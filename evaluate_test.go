@@ -639,7 +639,7 @@ func TestCertifyFresh(t *testing.T) {
 		"its own rows backwards")
 	for _, rows := range [][]int{back[1:], every(0, 1, 84)} {
 		if f, err := soft.CertifyFresh(t.Context(), pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
-			!strings.Contains(f.Sentence(soft), "Each of these rows equals a row that the model was made from. If they are "+
+			!strings.Contains(f.Sentence(&soft.Model), "Each of these rows equals a row that the model was made from. If they are "+
 				"the same observations, the bound says nothing.") {
 			t.Errorf("%d of its own rows pass for fresh: %+v, %v", len(rows), f, err)
 		}
@@ -647,9 +647,9 @@ func TestCertifyFresh(t *testing.T) {
 	// If some rows equal a row of the fit, they are counted, and the bound says what it depends on.
 	some := pick(data.Boston(), append(every(1, 9, 506), 0, 6), "MEDV", "DIS", "RM", "LSTAT")
 	if f, err := soft.CertifyFresh(t.Context(), some); err != nil || f.Seen < 2 || f.Seen == f.Rows ||
-		!strings.Contains(f.Sentence(soft), fmt.Sprintf("%d of these %d rows equal a row that the model was made from, "+
+		!strings.Contains(f.Sentence(&soft.Model), fmt.Sprintf("%d of these %d rows equal a row that the model was made from, "+
 			"and %d more equal another of these rows. The bound holds only if they are", f.Seen, f.Rows, f.Repeats-f.Seen)) {
-		t.Errorf("%+v, %v, %s", f, err, f.Sentence(soft))
+		t.Errorf("%+v, %v, %s", f, err, f.Sentence(&soft.Model))
 	}
 	// One row, or rows with one target, are enough for a test.
 	if f, err := soft.CertifyFresh(t.Context(), pick(foreign, []int{0})); err != nil || f.Rows != 1 {

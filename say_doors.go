@@ -54,3 +54,22 @@ func (m *Model) Observe(ctx context.Context, table *dataset.Table,
 func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (*Fresh, error) {
 	return certifyFresh(ctx, &m.Model, table)
 }
+
+// Foremost returns the point of c's curve to name if only one is named:
+// what somebody asked for, or the width for nine in ten predictions, or the last point if the curve
+// doesn't reach that share.
+func foremost(c *pacbayes.Certificate) pacbayes.CurvePoint { return Foremost(c) }
+
+// Widths returns the points of c's curve that Sentence lists, by width.
+func widths(c *pacbayes.Certificate) []pacbayes.CurvePoint { return Widths(c) }
+
+// CertifyLabels bounds the share of wrong labels of any classifier.
+func certifyLabelsDoor(ctx context.Context, table *dataset.Table, o LabelOptions) (*CertifiedLabels, error) {
+	return CertifyLabels(ctx, table, o)
+}
+
+// LoadLabels reads a certificate of labels.
+func loadLabels(path string) (*CertifiedLabels, string, error) { return LoadLabels(path) }
+
+// ReadCosts reads a table of costs.
+func readCosts(table *dataset.Table) (*Costs, error) { return ReadCosts(table) }
