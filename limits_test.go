@@ -100,8 +100,8 @@ func TestCertifiedLimits(t *testing.T) {
 		must.Hold(t, strings.Contains(m.Sentence(m.Certificate), "of what is known of y"),
 			"%s", m.Sentence(m.Certificate))
 		must.Hold(t,
-			strings.Contains(counted.Sentence(other), fmt.Sprint(limits, " of 150 rows say only")),
-			"%s", counted.Sentence(other))
+			strings.Contains(counted.Sentence(&other.Model), fmt.Sprint(limits, " of 150 rows say only")),
+			"%s", counted.Sentence(&other.Model))
 		must.Hold(t, counted.GibbsRisk >= 0 && counted.GibbsRisk <= 1,
 			"the risk of a draw is %v", counted.GibbsRisk)
 	}
