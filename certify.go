@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/conduct"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/model/fresh"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -86,7 +87,7 @@ func (r *Recertification) ShiftTo(rho float64) (err error) {
 	if c := r.Certificate; !c.Valid {
 		return faults.Usage("shift: it is of a certificate, not of a %s", c.Label)
 	}
-	r.Shift, err = shift(rho, r.Certificate.MeanBound)
+	r.Shift, err = fresh.ShiftOf(rho, r.Certificate.MeanBound)
 	return err
 }
 

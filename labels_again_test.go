@@ -28,7 +28,7 @@ func TestLabelsOlder(t *testing.T) {
 	must.Do(t, err)
 	must.Do(t, p.Reproduce(t.Context(), rows))
 	must.Be(t, p.Certificate.Statements[0].Bound, 0.33200542866284954)
-	made := must.Get(krigo.CertifyLabels(t.Context(), rows, p.LabelOptions))(t)
+	made := must.Get(krigo.CertifyLabels(t.Context(), rows, p.Options))(t)
 	must.Be(t, made.Rules, 2)
 	for i, s := range p.Certificate.Statements {
 		now := made.Certificate.Statements[i]

@@ -3,7 +3,10 @@ package krigo
 import (
 	"github.com/krigo-gp/krigo/fitting"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
+	"github.com/krigo-gp/krigo/labels"
 	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model/fresh"
+	"github.com/krigo-gp/krigo/model/say"
 )
 
 // Options say how to fit: the data, the kernel, the method, the prior, the promise, and the run.
@@ -69,8 +72,34 @@ type (
 	Evaluation = fitting.Evaluation
 	// EvidenceBounds bounds the evidence from above and below.
 	EvidenceBounds = fitting.EvidenceBounds
+	// Comparison is a row of Compare's table.
+	Comparison = fitting.Comparison
+	// Measure is a mean over splits, with its standard error.
+	Measure = fitting.Measure
 	// Gradient mirrors Params.
 	Gradient = fitting.Gradient
+)
+
+// What rows say of a model, and of labels that were predicted elsewhere.
+type (
+	// Observed says how predictions compare with targets.
+	Observed = say.Observed
+	// Fresh is a bound from rows that the model never saw.
+	Fresh = fresh.Fresh
+	// Anytime bounds the mean's loss at every number of rows at once.
+	Anytime = fresh.Anytime
+	// Contradiction is evidence against a certificate.
+	Contradiction = fresh.Contradiction
+	// Excess says that fresh rows show a larger risk than was certified.
+	Excess = fresh.Excess
+	// Shift bounds the mean's loss on rows of another source.
+	Shift = fresh.Shift
+	// LabelOptions say where a table has labels, and what is certified about them.
+	LabelOptions = labels.Options
+	// CertifiedLabels is a certificate of labels that any classifier predicted.
+	CertifiedLabels = labels.Certified
+	// Costs is the cost of each pair of a true and a predicted label.
+	Costs = labels.Costs
 )
 
 // ErrOtherCheckpoint is in Fit's error if Run.Resume comes from another fit.

@@ -21,6 +21,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/model/say"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -328,11 +329,11 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		return nil, fmt.Errorf("band: the certificate is about labels, which have no widths: " +
 			"leave these intervals out")
 	case c.Promise != nil && c.Promise.HalfWidth > 0:
-		kind = bandOf(c.Promise)
+		kind = say.BandOf(c.Promise)
 		width = c.Promise.HalfWidth
 		raw = c.Promise.HalfWidthRaw
 	case c.Curve != nil && len(c.Curve.Points) > 0:
-		p := Foremost(c)
+		p := say.Foremost(c)
 		kind = c.Loss
 		width = p.HalfWidth
 		raw = p.HalfWidthRaw

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/fit/plan"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/model/fresh"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -39,8 +40,9 @@ func (r *Recertification) Refit(ctx context.Context,
 			return differs, fmt.Errorf("fitting again gives a model without a certificate (%s): "+
 				"don't rely on this file", again.CertificateReason)
 		}
-		if e := excess(zeroOne, math.Min(a.EmpiricalRisk, 1), cmp.Or(c.Groups, c.Rows), c.Delta,
-			c.Bound); e != nil {
+		seen := fresh.Risk{ZeroOne: zeroOne, Mean: math.Min(a.EmpiricalRisk, 1),
+			Units: cmp.Or(c.Groups, c.Rows), Delta: c.Delta}
+		if e := seen.Beyond(c.Bound); e != nil {
 			return differs, fmt.Errorf("fitting again gives a model whose risk is %.4f on the "+
 				"certified rows and at least %.4f on further ones, where this file's bound is "+
 				"%.4f: don't rely on this file", e.Risk, e.AtLeast, e.Certified)

@@ -14,8 +14,10 @@ import (
 	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/labels"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/model/say"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -164,7 +166,7 @@ func (t *Targets) Sentence() string {
 		return t.kindSentence()
 	}
 	said := fmt.Sprintf("%sall of these hold together: the certificate of each target below, "+
-		"whose δ is %g/%d", confidence(t.Together.Delta, "certified", first.Group),
+		"whose δ is %g/%d", say.Confidence(t.Together.Delta, "certified", first.Group),
 		t.Together.Delta, t.Together.Parts)
 	switch {
 	case c == nil && certified == 0:
@@ -178,7 +180,7 @@ func (t *Targets) Sentence() string {
 		" that have " + all + ":"
 	points := []pacbayes.CurvePoint{{HalfWidth: c.Epsilon, Bound: c.MeanBound}}
 	if c.Curve != nil && len(c.Curve.Points) > 0 {
-		points, _ = saidPoints(c)
+		points, _ = say.SaidPoints(c)
 	} else if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth,
 			Bound: min(p.Bound, 1-p.Share)})
@@ -189,7 +191,7 @@ func (t *Targets) Sentence() string {
 		for i := range t.Models {
 			m := t.Model(i)
 			own := p.HalfWidth * m.Terms.Loss.Below / first.Terms.Loss.Below
-			bands[i] = within(&m.Model, c.Loss, own, p.HalfWidth*t.Together.Units[i])
+			bands[i] = say.Within(&m.Model, c.Loss, own, p.HalfWidth*t.Together.Units[i])
 		}
 		if p.Bound < 1 {
 			line := fmt.Sprintf("\n  at least %s lie within %s, all at once",
@@ -225,7 +227,7 @@ func (t *Targets) kindSentence() string {
 	first := t.Model(0)
 	c := t.Together.Certificate
 	column := cautious.Name(first.Kinds.Column)
-	said := confidence(t.Together.Delta, "certified", first.Group)
+	said := say.Confidence(t.Together.Delta, "certified", first.Group)
 	before := "all of these hold together:\n  "
 	after := ""
 	if t.Together.Parts == 1 {
@@ -233,12 +235,12 @@ func (t *Targets) kindSentence() string {
 		after = "\nEach of these holds by itself at that confidence, not together with another:"
 	}
 	said += before + fmt.Sprintf("at most %s of further %s get a wrong label of %s; it is %s on "+
-		"the %d certified rows", percentUp(c.MeanBound), t.Population(), column,
-		percent(c.EmpiricalRisk), c.Rows) + after
+		"the %d certified rows", labels.PercentUp(c.MeanBound), t.Population(), column,
+		labels.Percent(c.EmpiricalRisk), c.Rows) + after
 	for i, m := range t.Models {
 		if own := m.Certificate; own != nil && own.Valid {
 			said += fmt.Sprintf("\n  for at most %s it is wrong whether they are of the class %s",
-				percentUp(own.MeanBound), cautious.Name(t.Classes()[i]))
+				labels.PercentUp(own.MeanBound), cautious.Name(t.Classes()[i]))
 		}
 	}
 	return said

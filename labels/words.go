@@ -1,4 +1,4 @@
-package krigo
+package labels
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/model/say"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// LabelOptions say where a table has labels, and what CertifyLabels certifies about them.
-type LabelOptions struct {
+// Options say where a table has labels, and what CertifyLabels certifies about them.
+type Options struct {
 	Target string `json:"target"`
 	// column of predicted labels; "": the most probable class
 	Prediction string `json:"prediction,omitempty"`
@@ -31,12 +32,12 @@ type Costs struct {
 	Costs   [][]float64 `json:"costs"` // by true, and within by predicted class
 }
 
-// CertifiedLabels is a certificate of labels that were predicted elsewhere, by any classifier.
-type CertifiedLabels struct {
+// Certified is a certificate of labels that were predicted elsewhere, by any classifier.
+type Certified struct {
 	Source  string `json:"source"`
 	Kind    string `json:"kind"` // classes
 	Version int    `json:"version"`
-	LabelOptions
+	Options
 	Hash        string           `json:"rows_sha256"` // docs/reference/format.md says of what
 	Certificate *pacbayes.Labels `json:"certificate"`
 	Sentence    string           `json:"sentence"`
@@ -46,7 +47,7 @@ type CertifiedLabels struct {
 
 // said returns what the certificate promises, in words.
 // Each line is a paragraph or an item of a list.
-func (p *CertifiedLabels) said() string {
+func (p *Certified) said() string {
 	c := p.Certificate
 	var promises []string
 	for i, s := range c.Statements {
@@ -65,7 +66,7 @@ func (p *CertifiedLabels) said() string {
 	if c.Detection != nil {
 		promises = append(promises, p.detects(c.Detection))
 	}
-	lead := confidence(c.Delta, "certified", p.Group)
+	lead := say.Confidence(c.Delta, "certified", p.Group)
 	lead += spelling.If(len(promises) > 1, "all of these hold together:\n  ")
 	said := lead + strings.Join(promises, "\n  ")
 	return said + spelling.If(c.Copies > 0,
@@ -74,19 +75,19 @@ func (p *CertifiedLabels) said() string {
 		c.Copies, c.Rows)
 }
 
-// percent writes a share with one decimal.
-func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
+// Percent writes a share with one decimal.
+func Percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 
-func percentUp(v float64) string { return percent(cautious.RoundUp(v, 3)) }
+func PercentUp(v float64) string { return Percent(cautious.RoundUp(v, 3)) }
 
 // declared writes a share that the user asked for, which isn't rounded.
 func declared(v float64) string { return cautious.Digits(100*v, 12) + " %" }
 
 // mean returns a statement about all rows in words.
-func (p *CertifiedLabels) mean(s pacbayes.LabelStatement) string {
+func (p *Certified) mean(s pacbayes.LabelStatement) string {
 	about := ""
-	bound := percentUp(s.Bound)
-	here := percent(s.Mean)
+	bound := PercentUp(s.Bound)
+	here := Percent(s.Mean)
 	number := func() {
 		bound, here = fmt.Sprintf("%.4g", cautious.RoundUp(s.Bound/10, 5)*10), fmt.Sprintf("%.4g", s.Mean)
 	}
@@ -120,7 +121,7 @@ func (p *CertifiedLabels) mean(s pacbayes.LabelStatement) string {
 }
 
 // kinds returns the head of a list of statements about kinds of rows.
-func (p *CertifiedLabels) kinds(about string) string {
+func (p *Certified) kinds(about string) string {
 	switch about {
 	case pacbayes.EachClass:
 		return "of further rows of each class, at most this share gets a wrong label:"
@@ -134,29 +135,29 @@ func ofKind(s pacbayes.LabelStatement) string {
 	if s.Reason != "" {
 		return fmt.Sprintf("%s: nothing is guaranteed, %s", spelling.Quote(s.Of), s.Reason)
 	}
-	return fmt.Sprintf("%s: %s (%d of %d certified rows)", spelling.Quote(s.Of), percentUp(s.Bound), s.Wrong, s.Rows)
+	return fmt.Sprintf("%s: %s (%d of %d certified rows)", spelling.Quote(s.Of), PercentUp(s.Bound), s.Wrong, s.Rows)
 }
 
 // scored names the number that is compared with a threshold.
-func (p *CertifiedLabels) scored(class string) string {
+func (p *Certified) scored(class string) string {
 	if p.Score != "" {
 		return cautious.Name(p.Score)
 	}
 	return "the probability of " + class
 }
 
-func (p *CertifiedLabels) answers(s *pacbayes.Selective) string {
+func (p *Certified) answers(s *pacbayes.Selective) string {
 	wanted := declared(s.AtMostWrong)
 	if s.Reason != "" {
 		return fmt.Sprintf("no threshold is guaranteed to leave at most %s wrong answers: %s.", wanted, s.Reason)
 	}
 	return fmt.Sprintf("at least %s of further rows get an answer, and at most %s of these answers are wrong. "+
 		"A row gets its label as an answer if %s is at least %v. Of the %d certified rows, %d get an answer, and %d "+
-		"of these are wrong (up to %d may be).", percent(cautious.RoundDown(s.AnswersOf, 3)), wanted,
+		"of these are wrong (up to %d may be).", Percent(cautious.RoundDown(s.AnswersOf, 3)), wanted,
 		p.scored("the label"), s.Threshold, p.Certificate.Rows, s.Answered, s.Wrong, s.Allowed)
 }
 
-func (p *CertifiedLabels) detects(d *pacbayes.Detection) string {
+func (p *Certified) detects(d *pacbayes.Detection) string {
 	class := spelling.Quote(d.Positive)
 	wanted := declared(d.Recall)
 	if d.Reason != "" {
@@ -165,7 +166,7 @@ func (p *CertifiedLabels) detects(d *pacbayes.Detection) string {
 	}
 	others := spelling.Either(cautious.RoundUp(d.FalseAlarmsBound, 3) >= 1,
 		"perhaps all other rows, as no smaller share is guaranteed",
-		"at most "+percentUp(d.FalseAlarmsBound)+" of the other rows")
+		"at most "+PercentUp(d.FalseAlarmsBound)+" of the other rows")
 	return fmt.Sprintf("at least %s of further rows of class %s are flagged, and %s. A row is flagged if %s is at "+
 		"least %v. %d of the %d certified rows of the class aren't flagged, and %d of the %d others are.", wanted,
 		class, others, p.scored(class), d.Threshold, d.Missed, d.Positives, d.FalseAlarms, d.Others)

@@ -1,4 +1,4 @@
-package krigo
+package say
 
 import (
 	"fmt"
@@ -45,6 +45,6 @@ func Foremost(c *pacbayes.Certificate) pacbayes.CurvePoint {
 
 // Widths returns the points of c's curve that Sentence lists, by width.
 func Widths(c *pacbayes.Certificate) []pacbayes.CurvePoint {
-	points, _ := saidPoints(c)
+	points, _ := SaidPoints(c)
 	return points
 }

@@ -1,4 +1,38 @@
-package krigo
+// Package fresh bounds a model's risk from rows that it never saw, and says whether such rows
+// contradict its certificate.
+//
+// This program certifies a model by rows that were left out of its fit:
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//
+//		"github.com/krigo-gp/krigo"
+//		"github.com/krigo-gp/krigo/data"
+//		"github.com/krigo-gp/krigo/model/fresh"
+//	)
+//
+//	func main() {
+//		ctx := context.Background()
+//		m, err := krigo.Fit(ctx, data.Snelson(),
+//			krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		f, err := fresh.Certify(ctx, &m.Model, data.Snelson())
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(f.Rows, "rows, contradiction:", f.Contradicts != nil)
+//		// Output:
+//		// 40 rows, contradiction: false
+//	}
+//
+// The bounds hold for any kind of training, since the rows had no part in it.
+package fresh
 
 import (
 	"cmp"
@@ -12,6 +46,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/model/say"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -25,11 +60,11 @@ type Shift struct {
 
 // ShiftTo computes what the fresh rows say about a source at this distance.
 func (f *Fresh) ShiftTo(rho float64) (err error) {
-	f.Shift, err = shift(rho, f.MeanBound)
+	f.Shift, err = ShiftOf(rho, f.MeanBound)
 	return err
 }
 
-func shift(rho, bound float64) (*Shift, error) {
+func ShiftOf(rho, bound float64) (*Shift, error) {
 	if !(rho >= 0) {
 		return nil, faults.Usage("shift %v: want a relative entropy in nats, 0 or more, such "+
 			"as 0.01", rho)
@@ -153,10 +188,19 @@ type Excess struct {
 	AtLeast float64 `json:"at_least"`
 }
 
-// excess returns nil unless the risk on n fresh rows contradicts a bound.
-func excess(zeroOne bool, risk float64, n int, delta, certified float64) *Excess {
-	if least := pacbayes.HoldOutLimit(zeroOne, risk, n, delta); least > certified {
-		return &Excess{certified, risk, least}
+// Risk is the mean loss of some units (rows, or groups) that had no part in training.
+type Risk struct {
+	ZeroOne bool // every loss is 0 or 1
+	Mean    float64
+	Units   int
+	Delta   float64
+}
+
+// Beyond returns nil unless the risk contradicts a certified bound.
+func (r Risk) Beyond(certified float64) *Excess {
+	least := pacbayes.HoldOutLimit(r.ZeroOne, r.Mean, r.Units, r.Delta)
+	if least > certified {
+		return &Excess{Certified: certified, Risk: r.Mean, AtLeast: least}
 	}
 	return nil
 }
@@ -171,16 +215,18 @@ func (f *Fresh) contradiction(m *model.Model, d *dataset.Data, rows,
 	if c == nil || !c.Valid {
 		return nil, nil
 	}
-	x := Contradiction{Mean: excess(m.Terms.Loss.IsZeroOne() && f.Groups == 0, f.MeanRisk,
-		f.units(), f.Delta, c.MeanBound)}
+	mean := Risk{ZeroOne: m.Terms.Loss.IsZeroOne() && f.Groups == 0, Mean: f.MeanRisk,
+		Units: f.units(), Delta: f.Delta}
+	x := Contradiction{Mean: mean.Beyond(c.MeanBound)}
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		band := *m
-		band.Terms.Loss = pacbayes.Loss{Kind: bandOf(p), Below: p.HalfWidth}
+		band.Terms.Loss = pacbayes.Loss{Kind: say.BandOf(p), Below: p.HalfWidth}
 		s, err := band.Score(d, rows, group)
 		if err != nil {
 			return nil, err
 		}
-		x.Promise = excess(f.Groups == 0, s.MeanRisk, f.units(), f.Delta, p.Bound)
+		share := Risk{ZeroOne: f.Groups == 0, Mean: s.MeanRisk, Units: f.units(), Delta: f.Delta}
+		x.Promise = share.Beyond(p.Bound)
 	}
 	if x == (Contradiction{}) {
 		return nil, nil
@@ -188,11 +234,11 @@ func (f *Fresh) contradiction(m *model.Model, d *dataset.Data, rows,
 	return &x, nil
 }
 
-// certifyFresh bounds the model's risk from rows that the model never saw.
+// Certify bounds the model's risk from rows that the model never saw.
 // table holds fresh rows alone, or is the table of the fit, and then its test rows count.
 // Rows that equal a row of the model's data are counted, not refused, because a second draw may
 // give the same row. With discrete data every row may equal an older row.
-func certifyFresh(ctx context.Context, m *model.Model, table *dataset.Table) (found *Fresh, err error) {
+func Certify(ctx context.Context, m *model.Model, table *dataset.Table) (found *Fresh, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Labelled(table.Within(ctx))
 	if err != nil {
@@ -267,8 +313,8 @@ func certifyFresh(ctx context.Context, m *model.Model, table *dataset.Table) (fo
 func (f *Fresh) Sentence(m *model.Model) string {
 	// the rows' source, without the ties among m's own rows
 	about := (&model.Model{Group: m.Group}).Population().Says
-	said := confidence(f.Delta, "fresh", m.Group) +
-		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route,
+	said := say.Confidence(f.Delta, "fresh", m.Group) +
+		say.Bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route,
 			Group: m.Group,
 			Loss:  f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove,
 			EpsilonRaw: f.EpsilonRaw}, about)
@@ -287,14 +333,14 @@ func (f *Fresh) Sentence(m *model.Model) string {
 		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if "+
 			"they are independent draws, not copies.", f.Repeats, f.Rows)
 	}
-	said += limits(f.Limits, f.Rows) +
+	said += say.Limits(f.Limits, f.Rows) +
 		spelling.If(f.Dropped > 0,
 			"\n%d more rows were left out, because they equal one of these rows in every cell. "+
 				"The fit left such rows out, too.", f.Dropped) +
 		spelling.If(f.Untargeted > 0,
 			"\n%d more rows were left out, because they have no %s.", f.Untargeted,
 			cautious.Name(m.Target)) +
-		spelling.If(m.Terms.Copies, copiesOnly) +
+		spelling.If(m.Terms.Copies, say.CopiesOnly) +
 		spelling.If(f.SeenGroups > 0,
 			"\nThe model was made from %d of these %d groups (by %s). Rows of known groups say "+
 				"nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
@@ -331,7 +377,7 @@ func (f *Fresh) Sentence(m *model.Model) string {
 	if x.Promise != nil {
 		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further "+
 			"rows like these lie farther off than %s; the promise says at most %.2f %%.",
-			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), promised(m, m.Certificate.Promise),
+			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), say.Promised(m, m.Certificate.Promise),
 			100*math.Min(cautious.RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
 	}
 	return said + fmt.Sprintf("\nEither these rows come from another source than the certified "+

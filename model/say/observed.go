@@ -1,4 +1,4 @@
-package krigo
+package say
 
 import (
 	"context"
@@ -69,11 +69,11 @@ func Observe(ctx context.Context, m *model.Model, table *dataset.Table,
 		return o, nil
 	}
 	certified := c.MeanBound
-	within := within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
+	within := Within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		band.Terms.Loss = pacbayes.Loss{Kind: bandOf(p), Below: p.HalfWidth}
+		band.Terms.Loss = pacbayes.Loss{Kind: BandOf(p), Below: p.HalfWidth}
 		certified = p.Bound
-		within = promised(m, p)
+		within = Promised(m, p)
 	}
 	of, err := band.Outcomes(d, d.All())
 	if err != nil {

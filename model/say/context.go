@@ -1,4 +1,4 @@
-package krigo
+package say
 
 import (
 	"fmt"

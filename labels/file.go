@@ -1,4 +1,4 @@
-package krigo
+package labels
 
 import (
 	"cmp"
@@ -22,11 +22,11 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// LoadLabels reads a certificate of labels from a JSON file, as krigo certify --out writes it.
+// Load reads a certificate of labels from a JSON file, as krigo certify --out writes it.
 // It computes every bound again from the file's counts (see pacbayes.LabelTerms.Again), and refuses
 // a file that says something else. It writes the sentence and the conditions anew.
 // checksum is the file's SHA-256, in hex.
-func LoadLabels(path string) (p *CertifiedLabels, checksum string, err error) {
+func Load(path string) (p *Certified, checksum string, err error) {
 	text, err := memory.ReadFile(path, 32)
 	if err == nil {
 		p, err = labelsOf(strings.TrimSpace(string(text)))
@@ -37,8 +37,8 @@ func LoadLabels(path string) (p *CertifiedLabels, checksum string, err error) {
 	return p, fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
-func labelsOf(text string) (*CertifiedLabels, error) {
-	p := &CertifiedLabels{}
+func labelsOf(text string) (*Certified, error) {
+	p := &Certified{}
 	if json.Unmarshal([]byte(text), &p.file) == nil && json.Unmarshal([]byte(text), p) == nil &&
 		p.Kind == "" && p.Certificate != nil {
 		return nil, errors.New("it is a certificate of predicted numbers, which is made again " +
@@ -50,7 +50,7 @@ func labelsOf(text string) (*CertifiedLabels, error) {
 			"--out wrote, or of a newer krigo")
 	}
 	stored := p.Certificate
-	err := strict.ReadJSON(text, &CertifiedLabels{})
+	err := strict.ReadJSON(text, &Certified{})
 	if err == nil {
 		err = p.compute()
 	}
@@ -67,7 +67,7 @@ func labelsOf(text string) (*CertifiedLabels, error) {
 }
 
 // compute replaces what the certificate states by what its counts make of the options.
-func (p *CertifiedLabels) compute() (err error) {
+func (p *Certified) compute() (err error) {
 	c := p.Certificate
 	hash, _ := hex.DecodeString(p.Hash)
 	if len(hash) != sha256.Size {
@@ -97,8 +97,8 @@ func (p *CertifiedLabels) compute() (err error) {
 // Reproduce certifies the rows of a table again.
 // It returns an error if these aren't the certified rows, or if anything in the certificate, or in
 // the file that it came from, isn't what the rows make it.
-func (p *CertifiedLabels) Reproduce(ctx context.Context, table *dataset.Table) error {
-	again, err := certifyLabels(ctx, table, p.LabelOptions)
+func (p *Certified) Reproduce(ctx context.Context, table *dataset.Table) error {
+	again, err := certifyLabels(ctx, table, p.Options)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (p *CertifiedLabels) Reproduce(ctx context.Context, table *dataset.Table) e
 }
 
 // plain returns a certificate as any JSON document is read.
-func plain(p *CertifiedLabels) (document any) {
+func plain(p *Certified) (document any) {
 	text, _ := json.Marshal(p)
 	_ = json.Unmarshal(text, &document)
 	return document
@@ -171,9 +171,9 @@ func differ(at string, said, is any, but ...string) error {
 // It also returns a hash of each row, and whether these are the certified rows.
 // A class that the certificate doesn't know is a further class, without a probability.
 // Columns of a score, of kinds of rows and of groups needn't be there. Rows have no costs.
-func (p *CertifiedLabels) Again(ctx context.Context,
+func (p *Certified) Again(ctx context.Context,
 	table *dataset.Table) (l *pacbayes.Labelled, hashes []uint64, same bool, err error) {
-	r := &labelReader{o: p.LabelOptions, table: table.Within(ctx), classes: p.Certificate.Classes}
+	r := &labelReader{o: p.Options, table: table.Within(ctx), classes: p.Certificate.Classes}
 	r.o.Costs = nil
 	for _, name := range []*string{&r.o.Score, &r.o.SliceBy, &r.o.Group} {
 		if _, has := table.Column(*name); !has {
