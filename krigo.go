@@ -44,10 +44,9 @@
 // A Model predicts, samples, makes intervals, and recomputes its certificate.
 // Decide says what Fit would do, Compare compares objectives, Evaluate takes an objective at given
 // parameters, and CertifyPredictions certifies any other model's predictions.
-// Options has a struct for each part of a fit.
-// A method is chosen by name, and docs/reference/settings.md lists its settings.
-// Other packages hold the parts: method the ways to train, and then kernel, objective, pacbayes,
-// posterior, train, model and dataset.
+// Options has a struct for each part of a fit, and docs/reference/settings.md lists what it holds.
+// Other packages hold the parts: fitting, method, kernel, objective, pacbayes, posterior, train,
+// model and dataset.
 //
 // A kernel, a noise, a loss, a method or a file format of another module registers itself by name
 // in an init function: kernel.RegisterPair, objective.RegisterNoise, pacbayes.RegisterLoss,
