@@ -603,6 +603,9 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	to := told(table.Rows, d.Findings)
+	drawn := d.Samples
+	d.Samples = nil // they are one buffer
+	to.addTable(d.Table(), table.Rows)
 	if m.Classes != nil {
 		l, err := m.LabelsOf(d.Predictions, args.Sets)
 		if err != nil {
@@ -614,10 +617,8 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		to.add("covariance", d.Covariance.Data)
 	}
 	if args.Samples > 0 {
-		to.add("samples", slices.Concat(d.Samples...))
-		d.Samples = nil // they are one buffer
+		to.add("samples", slices.Concat(drawn...))
 	}
-	to.addTable(d.Table(), table.Rows)
 	return to, nil
 }
 
