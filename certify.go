@@ -133,34 +133,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
-		v, err := m.Verify(d)
-		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds,
-			Declared: o.Declaration != nil}
-		r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
-		if m.Fitted != nil {
-			r.known.Refit = fmt.Sprintf("only fitting again shows it (certify with --refit; "+
-				"training took %.1f s, by the file)", m.Training.Seconds)
-		}
-		if err == nil {
-			err = conduct.CheckAsked(&m.Model, table.Names)
-		}
-		if err == nil {
-			r.known.Derived, err = conduct.CheckDerived(&m.Model, d)
-		}
-		if err == nil && v.Differs == "" {
-			r.known.Ties, err = conduct.CheckTies(ctx, &m.Model, d)
-		}
-		if err != nil {
-			return nil, err
-		}
-		r.Certificate, r.Valid, r.Matches, r.Differs, r.Notice = v.Certificate, v.Certificate.Valid,
-			v.Differs == "", v.Differs, strings.Join(v.Findings.Words(), "; ")
-		r.Context = v.Context
-		r.Findings = v.Findings.Tell()
-		if r.Matches {
-			r.list()
-		}
-		return r, nil
+		return m.recertify(ctx, table, d, o.Declaration != nil)
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
 		return nil, faults.Usage("epsilon: the loss clipped-absolute has no ε: it counts " +
@@ -194,6 +167,42 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 		return nil, err
 	}
 	return &Recertification{Certificate: c, Valid: c.Valid, Declared: o.Declaration != nil}, nil
+}
+
+// recertify recomputes the declared certificate from a view of the table.
+func (m *Model) recertify(ctx context.Context, table *dataset.Table, d *dataset.Data,
+	declared bool) (*Recertification, error) {
+	v, err := m.Verify(d)
+	r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds,
+		Declared: declared}
+	r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
+	if m.Fitted != nil {
+		r.known.Refit = fmt.Sprintf("only fitting again shows it (certify with --refit; "+
+			"training took %.1f s, by the file)", m.Training.Seconds)
+	}
+	if err == nil {
+		err = conduct.CheckAsked(&m.Model, table.Names)
+	}
+	if err == nil {
+		r.known.Derived, err = conduct.CheckDerived(&m.Model, d)
+	}
+	if err == nil && v.Differs == "" {
+		r.known.Ties, err = conduct.CheckTies(ctx, &m.Model, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Certificate = v.Certificate
+	r.Valid = v.Certificate.Valid
+	r.Matches = v.Differs == ""
+	r.Differs = v.Differs
+	r.Notice = strings.Join(v.Findings.Words(), "; ")
+	r.Context = v.Context
+	r.Findings = v.Findings.Tell()
+	if r.Matches {
+		r.list()
+	}
+	return r, nil
 }
 
 // NoCertificate says why a model has no certificate.

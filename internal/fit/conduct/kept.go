@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/plan"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -36,28 +37,8 @@ func CheckAsked(m *model.Model, columns []string) error {
 		return fmt.Errorf("the model and the options that it says it was fitted with disagree "+
 			"about %s: no certificate", what)
 	}
-	f := plan.Family{Kernel: m.Posterior.Kernel, Mean: m.Posterior.Mean}
-	choices := len(o.Prior.Temper)
-	if o.Prior.Kind == "grid" {
-		choices = len(plan.Families(o, model.InputsOf(m.Inputs, m.Encoding)))
-	}
-	terms := plan.PriorTerms(o, f, choices, m.Scaling)
-	if o.Prior.Mixed { // the fit chose the digits and ties, and its bound pays for the choice
-		terms.Grid.Digits = m.Terms.Grid.Digits
-		f.Mix(&terms, m.Terms.Tied)
-	}
-	terms.PriorRows = m.Counts[dataset.Prior]
-	terms.Encoded = m.Encoding != nil
-	if m.Terms.Rules == 0 { // the file is older than the rules, so the rules of its time hold
-		terms.Rules = 0
-	}
-	want := reflect.ValueOf(terms)
-	have := reflect.ValueOf(m.Terms)
-	for i := range want.NumField() {
-		if !reflect.DeepEqual(want.Field(i).Interface(), have.Field(i).Interface()) {
-			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v",
-				want.Type().Field(i).Name, have.Field(i), want.Field(i)))
-		}
+	if why := otherTerms(m, termsAsked(m, o)); why != "" {
+		return other(why)
 	}
 	var roles dataset.Counts
 	dealt := m.DealtUnits()
@@ -93,9 +74,9 @@ func CheckAsked(m *model.Model, columns []string) error {
 		{!sameWays(o.Kernel, m), "the columns with which predictions rise or fall"},
 		{!m.TrainsForBound() && m.Noise != o.Likelihood(), "the noise"},
 		{o.Method.Name != m.Objective, "the objective"},
-		{o.Run.Seed != m.Seed || ask.Split(o.Data) != m.Split ||
-			roles != dealt, "the roles of rows"}, {!reflect.DeepEqual(scaling, m.Scaling),
-			"the scaling's constants"},
+		{o.Run.Seed != m.Seed || ask.Split(o.Data) != m.Split || roles != dealt,
+			"the roles of rows"},
+		{!reflect.DeepEqual(scaling, m.Scaling), "the scaling's constants"},
 		{otherTransform(o.Data, m.Scaling.Transform), "the target's transform"},
 		{temper > 0 && !slices.Contains(o.Prior.Temper, temper),
 			"the factor of the prior's covariance"},
@@ -106,6 +87,39 @@ func CheckAsked(m *model.Model, columns []string) error {
 		}
 	}
 	return nil
+}
+
+// termsAsked returns the terms of a certificate that a fit with these options gives the model.
+func termsAsked(m *model.Model, o ask.Asked) pacbayes.Terms {
+	f := plan.Family{Kernel: m.Posterior.Kernel, Mean: m.Posterior.Mean}
+	choices := len(o.Prior.Temper)
+	if o.Prior.Kind == "grid" {
+		choices = len(plan.Families(o, model.InputsOf(m.Inputs, m.Encoding)))
+	}
+	terms := plan.PriorTerms(o, f, choices, m.Scaling)
+	if o.Prior.Mixed { // the fit chose the digits and ties, and its bound pays for the choice
+		terms.Grid.Digits = m.Terms.Grid.Digits
+		f.Mix(&terms, m.Terms.Tied)
+	}
+	terms.PriorRows = m.Counts[dataset.Prior]
+	terms.Encoded = m.Encoding != nil
+	if m.Terms.Rules == 0 { // the file is older than the rules, so the rules of its time hold
+		terms.Rules = 0
+	}
+	return terms
+}
+
+// otherTerms says how the model's terms differ from these terms, or "".
+func otherTerms(m *model.Model, terms pacbayes.Terms) string {
+	want := reflect.ValueOf(terms)
+	have := reflect.ValueOf(m.Terms)
+	for i := range want.NumField() {
+		if !reflect.DeepEqual(want.Field(i).Interface(), have.Field(i).Interface()) {
+			return fmt.Sprintf("%s of the certificate's terms: %v and %v",
+				want.Type().Field(i).Name, have.Field(i), want.Field(i))
+		}
+	}
+	return ""
 }
 
 // sameWays says whether a model is monotone as the options ask.

@@ -101,11 +101,27 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 			return nil, err
 		}
 	}
-	if c := o.Data.Classes; c != nil {
-		d.Findings.Add(finding.Classes, o.Data.Target, c[0], c[1], c[1])
+	d.tellTarget()
+	if err := d.scale(); err != nil {
+		return nil, err
 	}
-	if o.Data.Offset != "" {
-		d.Findings.Add(finding.Offset, o.Data.Offset)
+	if err := d.checkSlices(); err != nil {
+		return nil, err
+	}
+	if err := d.setLoss(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// tellTarget finds what a person should know about the target.
+func (d *Dealt) tellTarget() {
+	o := d.Options.Data
+	if c := o.Classes; c != nil {
+		d.Findings.Add(finding.Classes, o.Target, c[0], c[1], c[1])
+	}
+	if o.Offset != "" {
+		d.Findings.Add(finding.Offset, o.Offset)
 	}
 	for _, v := range []*dataset.Data{d.Data, d.Test} {
 		if v != nil && v.Table().Found.Untargeted > 0 {
@@ -113,32 +129,37 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 			d.Findings.Add(finding.Untargeted, n, v.Rows+n, v.Source, v.Target)
 		}
 	}
-	if err := d.scale(); err != nil {
-		return nil, err
+}
+
+// checkSlices refuses kinds of rows none of which would have enough certified rows for a bound.
+func (d *Dealt) checkSlices() error {
+	kinds := d.Options.Promise.Slices
+	n := d.Roles.Count(dataset.Certified)
+	if len(kinds) == 0 || n < pacbayes.MinRows {
+		return nil
 	}
-	if n := d.Roles.Count(dataset.Certified); len(o.Promise.Slices) > 0 && n >= pacbayes.MinRows {
-		largest, err := model.LargestSlice(d.Data, d.Data.RowsOf(d.Roles, dataset.Prior),
-			o.Promise.Slices)
-		if err != nil {
-			return nil, err
-		}
-		if least := math.Ceil(pacbayes.MinRows / largest); float64(n) < least {
-			return nil, faults.Usage("slices %s: of %d certified rows, as the prior rows are, "+
-				"no kind would have the %d that a bound takes, and half of δ would buy nothing: "+
-				"certify at least %.0f rows, or leave --slices out",
-				strings.Join(o.Promise.Slices, ","), n, pacbayes.MinRows, least)
-		}
+	largest, err := model.LargestSlice(d.Data, d.Data.RowsOf(d.Roles, dataset.Prior), kinds)
+	if err != nil {
+		return err
 	}
-	loss, epsilon := Scaled(o.Promise, d.Scaling)
+	least := math.Ceil(pacbayes.MinRows / largest)
+	return faults.UsageIf(float64(n) < least, "slices %s: of %d certified rows, as the prior rows "+
+		"are, no kind would have the %d that a bound takes, and half of δ would buy nothing: "+
+		"certify at least %.0f rows, or leave --slices out", strings.Join(kinds, ","), n,
+		pacbayes.MinRows, least)
+}
+
+// setLoss sets the loss in scaled units, and refuses an ε that has no number there.
+func (d *Dealt) setLoss() error {
+	o := d.Options.Promise
+	loss, epsilon := Scaled(o, d.Scaling)
 	d.Loss = loss
-	if math.IsInf(epsilon, 0) ||
-		(d.Loss.Validate() != nil && ask.Loss(o.Promise, d.Loss.Kind).Validate() == nil) {
-		return nil, faults.Usage("epsilon %g %s: with a target of standard deviation %s it is "+
-			"%s in these, and %s in the target's units: choose another, or another unit of the "+
-			"target", o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.Scaling.TargetScale),
-			cautious.Number(d.Loss.Below), cautious.Number(epsilon))
-	}
-	return d, nil
+	return faults.UsageIf(math.IsInf(epsilon, 0) ||
+		(loss.Validate() != nil && ask.Loss(o, loss.Kind).Validate() == nil),
+		"epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the "+
+			"target's units: choose another, or another unit of the target", o.Epsilon, o.Units,
+		cautious.Number(d.Scaling.TargetScale), cautious.Number(loss.Below),
+		cautious.Number(epsilon))
 }
 
 // view chooses inputs and target, and assigns the rows their roles.

@@ -166,16 +166,7 @@ func (p *Plan) chooseSolver(evaluating bool) error {
 	}
 	trains := k.Exact && !p.Given && !c.OnBatches() // every step solves
 	if c.Solver == "auto" {
-		switch {
-		case p.Sited() != nil && n > ask.ExactSites:
-			c.Solver = posterior.ByNearest
-		case n <= ask.AutoFull || (!k.Exact && !k.EndsFull):
-			c.Solver = posterior.ByCholesky
-		case n <= maxIterative || trains:
-			c.Solver = posterior.ByCG
-		default:
-			c.Solver = posterior.ByNearest
-		}
+		c.Solver = p.solverByRows(trains)
 		if c.Solver == posterior.ByCG && n > maxIterative {
 			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on "+
 				"batches (--optimizer adam), or find parameters with a sparse objective (vfe) "+
@@ -183,6 +174,29 @@ func (p *Plan) chooseSolver(evaluating bool) error {
 				"--solver cg", p.Data.Source, n)
 		}
 	}
+	p.tellSolver(trains)
+	return nil
+}
+
+// solverByRows returns the solver of a full GP for this number of rows.
+// trains says that every step of training solves.
+func (p *Plan) solverByRows(trains bool) string {
+	k := p.Choice.Kind()
+	switch n := p.N; {
+	case p.Sited() != nil && n > ask.ExactSites:
+		return posterior.ByNearest
+	case n <= ask.AutoFull || (!k.Exact && !k.EndsFull):
+		return posterior.ByCholesky
+	case n <= maxIterative || trains:
+		return posterior.ByCG
+	}
+	return posterior.ByNearest
+}
+
+// tellSolver finds what a person should know about the solver.
+func (p *Plan) tellSolver(trains bool) {
+	c := p.Choice
+	n := p.N
 	switch {
 	case c.Solver == posterior.ByCholesky && n > ask.AutoFull:
 		p.Findings.Add(finding.LongFactors, n, float64(n)*float64(n)*float64(n)/factorRate/60)
@@ -193,7 +207,6 @@ func (p *Plan) chooseSolver(evaluating bool) error {
 	case c.Solver == posterior.ByNearest && p.Sited() == nil: // sites say by how many rows
 		p.predictsBy(method.NearestRows)
 	}
-	return nil
 }
 
 // keptRow is the memory, in numbers, that a fit of nearest rows keeps for each row besides its
