@@ -90,9 +90,9 @@ func steps(t *testing.T) map[string]func(context.Context) error {
 	}
 }
 
-// TestEnds: a step asks its context again and again while it works, and returns the context's error whenever the
+// TestStepsEndWithTheirContext: a step asks its context again and again while it works, and returns the context's error whenever the
 // context ends.
-func TestEnds(t *testing.T) {
+func TestStepsEndWithTheirContext(t *testing.T) {
 	must.Long(t)
 	for name, step := range steps(t) {
 		const often = 40
@@ -123,9 +123,9 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestSquareMemory: a matrix with a value for each pair of rows is refused where it would be made, whichever function
+// TestSquareMatrixRefused: a matrix with a value for each pair of rows is refused where it would be made, whichever function
 // asks for the matrix.
-func TestSquareMemory(t *testing.T) {
+func TestSquareMatrixRefused(t *testing.T) {
 	all := steps(t)
 	memory.SetLimit(1 << 20)
 	defer memory.SetLimit(0)
@@ -137,9 +137,9 @@ func TestSquareMemory(t *testing.T) {
 	}
 }
 
-// TestWithin: code that goes through a table's rows ends with the table's context. A fit that is interrupted after
+// TestTablesEndWithTheirContext: code that goes through a table's rows ends with the table's context. A fit that is interrupted after
 // its last step ends with its own context, so that its checkpoint is written. The table itself has no context.
-func TestWithin(t *testing.T) {
+func TestTablesEndWithTheirContext(t *testing.T) {
 	var rows [][]float64
 	for i := range 120 {
 		x := float64(i) / 10

@@ -26,9 +26,9 @@ func square(n int, seed uint64, keep func(a, b float64) bool) *dataset.Table {
 	return t
 }
 
-// TestFar: a row in a hole between the fit's rows counts as outside, although each of its inputs is in range. Other
+// TestRowsInAHoleAreFar: a row in a hole between the fit's rows counts as outside, although each of its inputs is in range. Other
 // rows don't count as outside.
-func TestFar(t *testing.T) {
+func TestRowsInAHoleAreFar(t *testing.T) {
 	must.Long(t)
 	const few = "all rows train the model"
 	hole := func(a, b float64) bool { return math.Abs(a) < 0.4 && math.Abs(b) < 0.4 }
@@ -86,8 +86,8 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestJittered: near copies of rows are counted, and the sentence says that it holds only if these rows aren't copies.
-func TestJittered(t *testing.T) {
+// TestNearCopies: near copies of rows are counted, and the sentence says that it holds only if these rows aren't copies.
+func TestNearCopies(t *testing.T) {
 	draws, rng := square(60, 4, func(a, b float64) bool { return true }), rand.New(rand.NewPCG(5, 1))
 	table := &dataset.Table{Source: "copies", Names: draws.Names, Rows: 3 * draws.Rows}
 	for range 3 {

@@ -7,8 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestEpsilonOverflows: a half-width that overflows in one of its units is refused before anything is trained.
-func TestEpsilonOverflows(t *testing.T) {
+// TestEpsilonThatOverflows: a half-width that overflows in one of its units is refused before anything is trained.
+func TestEpsilonThatOverflows(t *testing.T) {
 	var x, y []float64
 	for i := range 60 {
 		x, y = append(x, float64(i)), append(y, 1e100*float64(i%7))

@@ -10,8 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// TestForemost: what somebody asked for is named, then nine in ten predictions, then the curve's last share.
-func TestForemost(t *testing.T) {
+// TestForemostPromise: what somebody asked for is named, then nine in ten predictions, then the curve's last share.
+func TestForemostPromise(t *testing.T) {
 	points := []pacbayes.CurvePoint{{HalfWidth: 1, Bound: 0.3}, {HalfWidth: 2, Bound: 0.12}, {HalfWidth: 3, Bound: 0.07}}
 	for _, c := range []struct {
 		epsilon, bound, share float64

@@ -9,14 +9,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
@@ -214,31 +212,6 @@ func TestPromiseHolds(t *testing.T) {
 			t.Errorf("%d of %d test rows within a band for %v", inside, len(rows), share)
 		}
 	}
-}
-
-// TestCopies: the certificate, its conditions and the lines beside its sentence count repeated rows. CertifyFresh
-// counts repeated fresh rows. A finding counts test rows that the model was also made from.
-func TestCopies(t *testing.T) {
-	table := pick(data.Boston(), append(every(0, 1, 100), every(0, 1, 50)...))
-	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
-		Data: krigo.Data{Test: pick(data.Boston(), every(90, 1, 110))}})
-	c := m.Certificate
-	must.Hold(t, c.Repeats == 100 &&
-		strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") &&
-		strings.Contains(m.Sentence(c), "\n100 rows equal another row. The bound holds only if "),
-		"%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
-	if seen := m.Findings.Of(finding.SeenTests); len(seen) != 1 || !slices.Equal(seen[0].Numbers, []float64{10, 20}) {
-		t.Errorf("%q", m.Findings)
-	}
-	reproduced(t, m, table)
-	f, err := m.CertifyFresh(t.Context(), pick(data.Boston(), append(every(200, 1, 230), 200, 200)))
-	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(&m.Model), "\n3 of these 32 rows equal another row. ") {
-		t.Errorf("%+v, %v", f, err)
-	}
-	m = fit(t, data.Boston(), cheap(krigo.Options{Method: krigo.Method{Epochs: 5}}))
-	must.Hold(t, m.Certificate.Repeats == 0 &&
-		!strings.Contains(m.Sentence(m.Certificate), "copies"),
-		"%+v", m.Certificate)
 }
 
 // TestAsymmetricBand: predictions at most 4 below and 8 above the target mean that the target is at most 8 below and

@@ -885,8 +885,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestLimits: too many rows are refused at once, and the error says what to do.
-func TestLimits(t *testing.T) {
+// TestTablesTooLarge: too many rows are refused at once, and the error says what to do.
+func TestTablesTooLarge(t *testing.T) {
 	big := func(rows int) *dataset.Table {
 		table := &dataset.Table{Source: "big.csv", Names: []string{"x", "y"}, Rows: rows, Lines: make([]int, rows)}
 		for i := range rows {

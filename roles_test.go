@@ -25,7 +25,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/must"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -417,146 +416,6 @@ func TestBacktest(t *testing.T) {
 	}
 }
 
-// TestVerifies: certify computes every figure beside a certificate anew, and names a figure that differs.
-func TestVerifies(t *testing.T) {
-	must.Long(t)
-	of, o := copies(t, data.Boston()), krigo.Options{
-		Data:    krigo.Data{TestFraction: 0.2},
-		Promise: krigo.Promise{Calibration: 0.25},
-		Run:     krigo.Run{Restarts: 1},
-	}
-	grid := cheap(krigo.Options{Method: krigo.Method{Name: "kl-pac"}})
-	informed := cheap(krigo.Options{
-		Method: krigo.Method{Name: "evidence"},
-		Prior:  krigo.Prior{Kind: "informed"},
-	})
-	honest := map[string]bool{} // the options whose model was certified before an edit
-	for want, c := range map[string]struct {
-		o    krigo.Options
-		edit func(m *krigo.Model)
-	}{
-		"conformal intervals computed from 127 rows":     {o, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
-		"conformal intervals computed from 127 rows are": {o, func(m *krigo.Model) { m.Conformal.Normalised *= 0.9 }},
-		"conformal intervals computed from 151 rows":     {informed, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
-		"position 120 of 151":                            {informed, func(m *krigo.Model) { m.Conformal.Misses[119] *= 0.99 }},
-		"position 150 of 151":                            {informed, func(m *krigo.Model) { m.Conformal.Deviations[149] *= 0.99 }},
-		"conformal intervals are stored without": {grid,
-			func(m *krigo.Model) { m.Conformal = of(o).Conformal }},
-		"test's mse": {o, func(m *krigo.Model) { m.Test.MSE /= 2 }},
-		"test figures": {o,
-			func(m *krigo.Model) { m.Test.Coverage95 = 0.95; m.Test.Coverage[3].Share = 0.95 }},
-		"observation noise is": {grid, func(m *krigo.Model) { m.ObservationNoise /= 2 }},
-		"range":                {grid, func(m *krigo.Model) { m.Range.Max[0] *= 2 }},
-	} {
-		m := of(c.o)
-		if text := string(must.Get(json.Marshal(c.o))(t)); !honest[text] {
-			honest[text] = true
-			reproduced(t, m, data.Boston(), want)
-		}
-		c.edit(m)
-		if r, err := certify(m, data.Boston()); err != nil || r.Matches || !strings.Contains(r.Differs, want) {
-			t.Errorf("%+v, %v, want %s", r, err, want)
-		}
-	}
-	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed"},
-		Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared",
-			Declared: identity(3)}})
-	r, err := certify(m, homes())
-	onWord := func(field string) bool {
-		return slices.ContainsFunc(r.OnWord, func(c model.Claim) bool { return slices.Contains(c.Fields, field) })
-	}
-	if err != nil || !onWord("test") || !onWord("scaling") || r.IndependentlyChecked {
-		t.Errorf("what can't be told from the data: %+v, %v", r, err)
-	}
-}
-
-// TestVerifiesEncoding: without the categories and fills of the prior rows there is no certificate.
-func TestVerifiesEncoding(t *testing.T) {
-	table := sites(60)
-	for i := range table.Rows {
-		table.Values[3*i] = math.Mod(table.Values[3*i], 5)
-		if i%9 == 0 {
-			table.Values[3*i+1] = math.NaN()
-		}
-	}
-	o := cheap(krigo.Options{
-		Data: krigo.Data{Target: "y", Categorical: []string{"site"}, Missing: "mean"},
-	})
-	for name, edit := range map[string]func(m *krigo.Model){
-		"a fill":            func(m *krigo.Model) { *m.Encoding.Columns[1].Mean += 0.1 },
-		"a category's name": func(m *krigo.Model) { m.Encoding.Columns[0].Categories[1] = "elsewhere" },
-	} {
-		m := trained(t, table, o)
-		reproduced(t, m, table)
-		edit(m)
-		must.Refuse(certify(m, table))(t, "don't come from the prior rows", name)
-	}
-}
-
-// TestRefit: a refit gives the same bits, and finds parameters of an informed prior that the rows don't give.
-func TestRefit(t *testing.T) {
-	half := 0.5
-	for name, o := range map[string]krigo.Options{
-		"default": {
-			Data:    krigo.Data{TestFraction: 0.1},
-			Promise: krigo.Promise{Calibration: 0.25},
-			Run:     krigo.Run{Restarts: 1},
-		},
-		"sparse": {
-			Kernel:  krigo.Kernel{ARD: "off"},
-			Method:  krigo.Method{Inducing: 8, Epochs: 20},
-			Prior:   krigo.Prior{Temper: []float64{1, 0.5}},
-			Promise: krigo.Promise{MeanBound: "both"},
-		},
-		"grid": {Method: krigo.Method{Name: "kl-pac", Alpha: nil}, Run: krigo.Run{Restarts: 1},
-			Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8}},
-		"given": {Method: krigo.Method{Name: "pep", Inducing: 5, Epochs: 5, Alpha: &half},
-			Data: krigo.Data{Scaling: "declared", Declared: identity(3)}, Kernel: krigo.Kernel{ARD: "off"},
-			Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2}}},
-	} {
-		m := trained(t, homes(), o)
-		back := every(0, 1, 85)
-		slices.Reverse(back)
-		if _, differs, err := m.Refit(context.Background(), pick(homes(), back), nil); err != nil || differs != "" {
-			t.Errorf("%s: %s, %v", name, differs, err)
-		}
-		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"seed"`, `"sed"`, 1)); name == "default" {
-			other := trained(t, homes(), krigo.Options{
-				Data:    krigo.Data{TestFraction: 0.1},
-				Kernel:  krigo.Kernel{Expression: "matern12"},
-				Promise: krigo.Promise{Calibration: 0.25},
-				Run:     krigo.Run{Restarts: 1},
-			})
-			m.Posterior, m.ObservationNoise = other.Posterior, other.ObservationNoise
-			if _, differs, err := m.Refit(context.Background(), homes(), nil); err != nil || differs == "" {
-				t.Errorf("the posterior of another kernel was made again: %v", err)
-			}
-		}
-	}
-	m := trained(t, homes(), cheap(krigo.Options{
-		Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 3},
-		Prior:  krigo.Prior{Kind: "grid"},
-	}))
-	for _, epochs := range []string{`"epochs":3`, `"epochs":2`} { // a grid's certificate ignores training
-		m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"epochs":3`, epochs, 1))
-		r, err := certify(m, homes())
-		if err == nil {
-			err = r.RefitIfBrief(t.Context(), nil)
-		}
-		if same := epochs == `"epochs":3`; err != nil || !r.Valid || r.Refitted != same || r.IndependentlyChecked != same ||
-			!strings.Contains(string(m.Fitted), epochs) {
-			t.Errorf("%s: %+v, %v", epochs, r, err)
-		}
-	}
-	m.Fitted = json.RawMessage(`{"data":{"target":"MEDV"},"kernels":"se"}`)
-	_, _, err := m.Refit(context.Background(), homes(), nil)
-	must.Fail(t, err, "kernels", "unknown options")
-	m.Fitted = nil
-	if _, _, err := m.Refit(context.Background(), homes(), nil); err == nil {
-		t.Error("an old model was fitted again")
-	}
-}
-
 // TestOutside: predictions unlike all rows of the fit are counted, by input.
 func TestOutside(t *testing.T) {
 	m := trained(t, homes(), cheap(krigo.Options{}))
@@ -628,9 +487,9 @@ func TestResumeHoldsAllRows(t *testing.T) {
 	}
 }
 
-// TestInOrder: if rows miss like their neighbours, a finding says so, with the number. Independent rows get no such
+// TestNeighboursMissAlike: if rows miss like their neighbours, a finding says so, with the number. Independent rows get no such
 // finding, in any order.
-func TestInOrder(t *testing.T) {
+func TestNeighboursMissAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for name, c := range map[string]struct {
 		carry float64 // share of the noise that the next row keeps
@@ -679,82 +538,6 @@ func TestFittedIsStored(t *testing.T) {
 	if err := json.Unmarshal(m.Fitted, &o); err != nil || o.Kernel.Expression != "matern52" ||
 		o.Method.Name != "evidence" || o.Promise.Epsilon != 0.6 || !reflect.DeepEqual(o.Prior.Temper, []float64{1}) {
 		t.Errorf("%v: %s", err, m.Fitted)
-	}
-}
-
-// TestCopiesOfGroups: equal rows of two groups may be copies, and equal rows in one group aren't. krigo reports fresh
-// groups that the model knows, and also their rows under other names.
-func TestCopiesOfGroups(t *testing.T) {
-	table := sites(60)
-	o := krigo.Options{
-		Data:    krigo.Data{Target: "y", Group: "site"},
-		Prior:   krigo.Prior{Kind: "informed"},
-		Promise: krigo.Promise{Epsilon: 1.5},
-		Run:     krigo.Run{Restarts: 1},
-	}
-	twice := sites(60) // every row of the first ten sites once more, in its own group
-	for i := range 30 {
-		twice.Values = append(twice.Values, twice.Values[3*i:3*i+3]...)
-		twice.Rows++
-	}
-	if m := trained(t, twice, o); m.Certificate.Repeats != 0 {
-		t.Errorf("%d rows that repeat within their groups", m.Certificate.Repeats)
-	}
-	relabelled := func() *dataset.Table {
-		other := sites(60)
-		for i, text := range other.Text[0] {
-			other.Text[0][i] = "copy of " + text
-		}
-		return other
-	}
-	both := sites(60)
-	for i, copies := 0, relabelled(); i < copies.Rows; i++ {
-		both.Append([]string{copies.Text[0][int(copies.Values[3*i])], fmt.Sprint(copies.Values[3*i+1]),
-			fmt.Sprint(copies.Values[3*i+2])})
-	}
-	m := trained(t, both, o)
-	if c := m.Certificate; c.Repeats != both.Rows ||
-		!strings.Contains(m.Sentence(c), fmt.Sprintf("\n%d rows equal a row of another group. ", both.Rows)) {
-		t.Errorf("%+v of %d rows", c, both.Rows)
-	}
-	m = trained(t, table, o)
-	again := sites(60)
-	again.Rows, again.Values = 60, again.Values[:180]
-	again.Values[2]++ // changes a row of a known site
-	f, err := m.CertifyFresh(t.Context(), again)
-	must.Hold(t, err == nil && f.SeenGroups == f.Groups && f.Seen == 59 &&
-		strings.Contains(f.Sentence(&m.Model), "Rows of known groups say nothing about further groups"),
-		"%+v, %v", f, err)
-	// At any time only complete groups count. These are all groups of the model's own table, and groups that are
-	// followed by another group.
-	fresh := func(rows []int) *krigo.Fresh {
-		of, next := relabelled(), &dataset.Table{Source: "next.csv", Names: table.Names}
-		for _, i := range rows {
-			next.Append([]string{of.Text[0][int(of.Values[3*i])], fmt.Sprint(of.Values[3*i+1]), fmt.Sprint(of.Values[3*i+2])})
-		}
-		f := must.Get(m.CertifyFresh(t.Context(), next))(t)
-		return f
-	}
-	n := table.Rows
-	all, whole := fresh(every(0, 1, n)), fresh(every(0, 1, n-5)) // the last group has five rows
-	err = all.AtAnyTime()
-	least, most := pacbayes.Anytime(whole.MeanRisk, 59, all.Delta)
-	if err != nil || *all.Anytime != (krigo.Anytime{Groups: 59, AtLeast: least, AtMost: most}) ||
-		!strings.Contains(all.Sentence(&m.Model), "by these 59 complete groups, the expected loss") {
-		t.Errorf("%+v, %v, want %v to %v: %s", all.Anytime, err, least, most, all.Sentence(&m.Model))
-	}
-	for want, rows := range map[string][]int{"its group goes on after another one began": {1, 2, n - 1, 2},
-		"isn't known to be complete": {0}} {
-		must.Fail(t, fresh(rows).AtAnyTime(), want)
-	}
-	if f, err := m.CertifyFresh(t.Context(), relabelled()); err != nil || f.SeenGroups != 0 || f.Seen != f.Rows {
-		t.Errorf("%+v, %v", f, err)
-	}
-	o.Data.Test = relabelled()
-	m = trained(t, table, o)
-	if seen := m.Findings.Of(finding.SeenTests); m.Test.Groups != 60 || len(seen) != 1 ||
-		seen[0].Numbers[0] != float64(table.Rows) || seen[0].Numbers[1] != float64(table.Rows) {
-		t.Errorf("%+v, %q", m.Test, m.Findings)
 	}
 }
 
@@ -825,65 +608,4 @@ func parsed(text []byte) (v any) {
 		panic(err)
 	}
 	return v
-}
-
-// TestTakenForCopies: if equal rows are left out, or made groups, certificates say that they hold only if equal rows
-// are copies. If equal rows are separate draws and the model misses most of these draws, the bound is far off. A model
-// that doesn't say this has no certificate.
-func TestTakenForCopies(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 0))
-	draw := func() string {
-		text := "x,y\n"
-		for range 300 {
-			if rng.Float64() < 0.6 {
-				text += fmt.Sprintf("5,%d\n", 6*rng.IntN(2)-3)
-				continue
-			}
-			x := 6*rng.Float64() - 3
-			text += fmt.Sprintf("%.6f,%.6f\n", x, math.Sin(x)+0.05*rng.NormFloat64())
-		}
-		return text
-	}
-	made, more := draw(), draw()
-	for _, distinct := range []bool{true, false} {
-		of := dataset.Reading{Distinct: distinct}
-		read := func(text string) *dataset.Table {
-			table := must.Get(files.CSV{From: strings.NewReader(text), Source: "rows.csv", As: of}.Read())(t)
-			return table
-		}
-		o := cheap(krigo.Options{
-			Data:   krigo.Data{Target: "y"},
-			Kernel: krigo.Kernel{Expression: "se"},
-		})
-		if !distinct {
-			o.Data.Group = dataset.EqualRows
-		}
-		m := trained(t, read(made), o)
-		if says := func(c string) bool {
-			return strings.HasPrefix(c, "Rows that equal one another are copies")
-		}; !slices.ContainsFunc(m.Certificate.Conditions, says) {
-			t.Errorf("conditions: %q", m.Certificate.Conditions)
-		}
-		const only = "Rows that equal one another were taken for copies. The bound holds only if they are copies"
-		if said := m.Sentence(m.Certificate); !strings.Contains(said, only) {
-			t.Error(said)
-		}
-		table := read(more)
-		f := must.Get(m.CertifyFresh(t.Context(), table))(t)
-		if said := f.Sentence(&m.Model); !strings.Contains(said, only) || f.Dropped != table.Found.Dropped ||
-			distinct != (f.Dropped > 100) {
-			t.Errorf("%d left out of %d: %s", f.Dropped, f.Rows, said)
-		}
-		again, err := certify(m, read(made))
-		if err != nil || !again.Matches {
-			t.Fatal(err, again)
-		}
-		m.Terms.Copies = false
-		must.Refuse(certify(m, read(made)))(t, "no certificate", "certified without its condition")
-	}
-	table := must.Get(files.CSV{From: strings.NewReader(made), Source: "rows.csv"}.Read())(t)
-	if _, err := krigo.CertifyPredictions(t.Context(), table, "x", krigo.Options{Data: krigo.Data{Target: "y",
-		Group: dataset.EqualRows}, Promise: krigo.Promise{Epsilon: 1, Units: "raw"}}); err == nil {
-		t.Error("predictions grouped by what they are")
-	}
 }

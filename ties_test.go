@@ -34,10 +34,10 @@ func patients(t *testing.T, n, each int, level float64) *dataset.Table {
 	return must.Get(dataset.FromRows([]string{"patient", "x", "y"}, rows))(t)
 }
 
-// TestTies: if the rows of a patient predict one another, nothing is promised until the options say for whom the
+// TestTiesOfPatients: if the rows of a patient predict one another, nothing is promised until the options say for whom the
 // promise is: for the same patients (by a population) or for new patients (by groups). If patients have no level of
 // their own, krigo finds no tie.
-func TestTies(t *testing.T) {
+func TestTiesOfPatients(t *testing.T) {
 	table := patients(t, 40, 6, 1)
 	o := krigo.Options{
 		Data:   krigo.Data{Target: "y"},
@@ -153,9 +153,9 @@ func uniform(n int) func(rng *rand.Rand) []string {
 	}
 }
 
-// TestSettings: rows that a setting ties are found though no column names the setting. If a setting's level is 0, they
+// TestTiesOfSettings: rows that a setting ties are found though no column names the setting. If a setting's level is 0, they
 // aren't.
-func TestSettings(t *testing.T) {
+func TestTiesOfSettings(t *testing.T) {
 	none := func(int, *rand.Rand) []string { return nil }
 	words := func(rng *rand.Rand) []string {
 		return lists.To(3, func(j int) string { return fmt.Sprintf("%c%d", 'a'+j, rng.IntN(6)) })
@@ -192,9 +192,9 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestKnownSettings: a fit asks which settings its promise is about. A promise about known settings says so, and rows of
+// TestPromiseAboutKnownSettings: a fit asks which settings its promise is about. A promise about known settings says so, and rows of
 // new settings are outside.
-func TestKnownSettings(t *testing.T) {
+func TestPromiseAboutKnownSettings(t *testing.T) {
 	none := func(int, *rand.Rand) []string { return nil }
 	for _, near := range []float64{0, 1e-3} {
 		table, further := settings(t, 1, near, []string{"a", "b", "y"}, uniform(2), none)
@@ -234,8 +234,8 @@ func TestKnownSettings(t *testing.T) {
 	}
 }
 
-// TestInspectTies: a quick look finds what the fit finds.
-func TestInspectTies(t *testing.T) {
+// TestInspectFindsTies: a quick look finds what the fit finds.
+func TestInspectFindsTies(t *testing.T) {
 	for level, want := range map[float64]int{0: 0, 1: 1} {
 		found := must.Get(krigo.Ties(t.Context(), patients(t, 60, 20, level), krigo.Options{
 			Data: krigo.Data{Target: "y"},
@@ -275,9 +275,9 @@ func TestFewGroups(t *testing.T) {
 	}
 }
 
-// TestGrids: where inputs repeat on a grid, a bend or a step of the function looks like effects of settings. New
+// TestGridsAreNoTies: where inputs repeat on a grid, a bend or a step of the function looks like effects of settings. New
 // settings are predicted as well as known ones, so that nothing ties rows together.
-func TestGrids(t *testing.T) {
+func TestGridsAreNoTies(t *testing.T) {
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 99))
 		for name, bend := range map[string]func(a float64) float64{"sine": math.Sin,

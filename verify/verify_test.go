@@ -220,8 +220,8 @@ func TestOldRules(t *testing.T) {
 	}
 }
 
-// TestTies has targets 0 and 1 at two places, so that errors are equal, also the errors of targets that are 0.
-func TestTies(t *testing.T) {
+// TestTiesOfRows has targets 0 and 1 at two places, so that errors are equal, also the errors of targets that are 0.
+func TestTiesOfRows(t *testing.T) {
 	python(t)
 	text := "x,y\n"
 	for i := range 120 {

@@ -25,9 +25,9 @@ func (q quadratic) Evaluate(x, gradient []float64) (v float64, err error) {
 	return v, nil
 }
 
-// TestTies shows that tie gives the lengthscales of a group the mean of their logarithms, and leaves variance and noise
+// TestTiedLengthscales shows that tie gives the lengthscales of a group the mean of their logarithms, and leaves variance and noise
 // as they are. The gradient by the tied parameters agrees with finite differences.
-func TestTies(t *testing.T) {
+func TestTiedLengthscales(t *testing.T) {
 	f := plan.Family{Kernel: kernel.SE(6, true), Mean: kernel.ZeroMean{}}
 	x := []float64{6, 0.1, 5.8, -3, 5.9, 0.3, 1.5, 0.7} // six lengthscales, variance, noise
 	for k, groups := range map[int][][]int{1: {{0, 1, 2, 3, 4, 5}}, 2: {{0, 2, 4}, {1, 3, 5}},
