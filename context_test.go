@@ -9,20 +9,21 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // TestInContext: a model that is no better than a constant says so, and other models don't.
 func TestInContext(t *testing.T) {
 	made := func(rmse, bound float64) *krigo.Model {
-		return &krigo.Model{Model: model.Model{Target: "price", Scaling: dataset.Identity(1),
+		return &krigo.Model{Model: model.Model{Target: "price", Observation: observation.Observation{Scaling: dataset.Identity(1)},
 			Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1}, Route: pacbayes.Direct, Fixed: true},
 			Certificate: &pacbayes.Certificate{Loss: pacbayes.Band, Route: pacbayes.Direct, MeanBound: bound, Valid: true,
 				Delta: 0.01, Epsilon: 1, EpsilonRaw: 5.5, Rows: 151},
 			Context: &model.Context{Rows: 151, RMSE: rmse, MAE: 2, R2: 0.8123, Coverage95: 0.94, MeanRisk: 0.1,
 				Constant: model.Constant{Value: 15.3,
 					Baseline: model.Baseline{RMSE: 9.4, MeanRisk: 0.4, MeanBound: 0.50921}},
-				LinearReason: "it has more than 500 inputs"}, Counts: dataset.Counts{dataset.Prior: 355, dataset.Certified: 151}}}
+				LinearReason: "it has more than 500 inputs"}, Origin: model.Origin{Counts: dataset.Counts{dataset.Prior: 355, dataset.Certified: 151}}}}
 	}
 	const words = "This model is no better than the constant 15.3."
 	must.Be(t, made(3.1, 0.2).NoBetter(), "")

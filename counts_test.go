@@ -96,7 +96,7 @@ func TestExposure(t *testing.T) {
 	must.Long(t)
 	table := exposed(240)
 	for _, noise := range []string{"poisson", "negative-binomial"} {
-		o := Options{Data: Data{Target: "count", TestFraction: 0.2, Exposure: "years"},
+		o := Options{Data: Data{Target: "count", TestFraction: 0.2, Columns: Columns{Exposure: "years"}},
 			Kernel: Kernel{Expression: "se", Noise: noise}, Promise: Promise{Epsilon: 5, Units: "raw"},
 			Run: Run{Restarts: 1}}
 		m := must.Get(Fit(t.Context(), table, o))(t)
@@ -151,7 +151,7 @@ func TestExposure(t *testing.T) {
 	for i := range ones.Rows {
 		ones.Values[3*i+1] = 1
 	}
-	o := Options{Data: Data{Target: "count", Exposure: "years"}, Kernel: Kernel{Expression: "se", Noise: "poisson"},
+	o := Options{Data: Data{Target: "count", Columns: Columns{Exposure: "years"}}, Kernel: Kernel{Expression: "se", Noise: "poisson"},
 		Run: Run{Restarts: 1}}
 	one := must.Get(Fit(t.Context(), ones, o))(t)
 	o.Data.Exposure, o.Data.Ignore = "", []string{"years"}
@@ -174,7 +174,7 @@ func TestExposureRefuse(t *testing.T) {
 		`no column "area"`:        func(o *Options, _ *dataset.Table) { o.Data.Exposure = "area" },
 	} {
 		table := exposed(60)
-		o := Options{Data: Data{Target: "count", Exposure: "years"}, Kernel: Kernel{Expression: "se", Noise: "poisson"}}
+		o := Options{Data: Data{Target: "count", Columns: Columns{Exposure: "years"}}, Kernel: Kernel{Expression: "se", Noise: "poisson"}}
 		change(&o, table)
 		if _, err := Fit(t.Context(), table, o); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

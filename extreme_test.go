@@ -203,7 +203,7 @@ func eachKind(t *testing.T, do func(t *testing.T, all *krigo.Targets)) {
 		{"size", "gamma", ""}, {"size", "gamma", "months"}, {"grade", "ordinal", ""}} {
 		name := strings.TrimSpace(fmt.Sprint(kind.target, " ", kind.noise, " ", kind.exposure))
 		t.Run(name, func(t *testing.T) {
-			o := krigo.Options{Data: krigo.Data{Target: kind.target, Inputs: []string{"x"}, Exposure: kind.exposure},
+			o := krigo.Options{Data: krigo.Data{Target: kind.target, Inputs: []string{"x"}, Columns: krigo.Columns{Exposure: kind.exposure}},
 				Kernel: krigo.Kernel{Expression: "linear", Noise: kind.noise}, Run: krigo.Run{Restarts: 1}}
 			switch kind.noise {
 			case "left":

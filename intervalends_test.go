@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -125,7 +126,7 @@ func TestEndsOfBands(t *testing.T) {
 		y := s.Raw(mean + rng.Float64()*[]float64{-1, 1}[rng.IntN(2)])
 		s.Target(scaled, []float64{y})
 		width := max(scaled[0]-mean, mean-scaled[0])
-		m := &krigo.Model{Model: model.Model{Scaling: s, Certificate: &pacbayes.Certificate{Valid: true, Loss: "band",
+		m := &krigo.Model{Model: model.Model{Observation: observation.Observation{Scaling: s}, Certificate: &pacbayes.Certificate{Valid: true, Loss: "band",
 			MeanBound: 0.3, Epsilon: width, EpsilonRaw: width * s.TargetScale}}}
 		is := must.Get(m.Intervals([]model.Prediction{{Mean: s.Raw(mean)}}, krigo.IntervalOptions{Kind: "band"}))(t)
 		if most := (2e-6*width+5e-9)*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y &&

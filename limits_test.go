@@ -53,7 +53,7 @@ func TestCertifiedLimits(t *testing.T) {
 	} {
 		fit := func(table *dataset.Table, column string) *krigo.Model {
 			return must.Get(krigo.Fit(t.Context(), table, krigo.Options{
-				Data:    krigo.Data{Target: "y", Censored: column, Transform: c.transform},
+				Data:    krigo.Data{Target: "y", Transform: c.transform, Columns: krigo.Columns{Censored: column}},
 				Kernel:  krigo.Kernel{Expression: "se"},
 				Method:  krigo.Method{Name: "evidence"},
 				Prior:   krigo.Prior{Kind: "informed", Share: 0.5},
@@ -139,7 +139,7 @@ func TestLimitsOfDetection(t *testing.T) {
 		return math.Sqrt(sum)
 	}
 	for _, name := range []string{"evidence", "nearest"} {
-		o := krigo.Options{Data: krigo.Data{Target: "y", Censored: "side"}, Kernel: krigo.Kernel{Expression: "se",
+		o := krigo.Options{Data: krigo.Data{Target: "y", Columns: krigo.Columns{Censored: "side"}}, Kernel: krigo.Kernel{Expression: "se",
 			Mean: "constant"},
 			Prior: krigo.Prior{Kind: "informed", Share: 1}, Method: krigo.Method{Name: name}}
 		m := must.Get(krigo.Fit(t.Context(), table, o))(t)
@@ -174,7 +174,7 @@ func TestLimitsOfDetection(t *testing.T) {
 		must.Hold(t, o.Validate() != nil, "%s isn't refused", name)
 	}
 	o := krigo.Options{
-		Data:   krigo.Data{Target: "y", Censored: "x"},
+		Data:   krigo.Data{Target: "y", Columns: krigo.Columns{Censored: "x"}},
 		Method: krigo.Method{Name: "evidence"},
 		Prior:  krigo.Prior{Kind: "informed", Share: 1},
 	}

@@ -30,7 +30,7 @@ func measured(n int) *dataset.Table {
 // noisyBy returns options of a fit of y to x, whose standard errors are in a column, or unknown.
 func noisyBy(column string, m krigo.Method) krigo.Options {
 	return cheap(krigo.Options{
-		Data:   krigo.Data{Target: "y", Inputs: []string{"x"}, NoiseColumn: column},
+		Data:   krigo.Data{Target: "y", Inputs: []string{"x"}, Columns: krigo.Columns{NoiseColumn: column}},
 		Method: m,
 		Prior:  krigo.Prior{Kind: "informed"},
 	})
@@ -99,7 +99,7 @@ func TestNoiseColumn(t *testing.T) {
 				must.Near(t, c.EmpiricalRisk, misses/n, 1e-12, "scaled")
 			}
 			again := m.Model
-			again.Errors = "truth"
+			again.NoiseColumn = "truth"
 			must.Refuse(again.Labelled(table))(t, "is below 0")
 		}
 	}

@@ -35,7 +35,7 @@ func TestOffset(t *testing.T) {
 		"grid":     {"grid", krigo.Promise{}},
 	} {
 		o := cheap(krigo.Options{
-			Data:    krigo.Data{Offset: "sim"},
+			Data:    krigo.Data{Columns: krigo.Columns{Offset: "sim"}},
 			Method:  krigo.Method{Name: "evidence"},
 			Prior:   krigo.Prior{Kind: c.prior},
 			Promise: c.promise,

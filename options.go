@@ -36,6 +36,8 @@ func (o Options) asked() ask.Asked { return ask.Newly(ask.Options(o)) }
 type (
 	// Data says what the columns are, and which rows get which role.
 	Data = fitting.Data
+	// Columns are columns beside the inputs that say how the target was observed.
+	Columns = fitting.Columns
 	// Kernel is the prior's covariance function and mean.
 	Kernel = fitting.Kernel
 	// Method is a way to train; see package method.

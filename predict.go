@@ -153,7 +153,11 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 	if err != nil {
 		return nil, err
 	}
-	offsets, err := d.Offsets(d.All())
+	zeros, err := m.Zeros(d, d.All())
+	if err != nil {
+		return nil, err
+	}
+	shifts, err := d.Shifts(d.All())
 	if err != nil {
 		return nil, err
 	}
@@ -167,13 +171,13 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 		samples[i] = draws.Row(i)
 		for j, v := range samples[i] {
 			switch samples[i][j] = m.Scaling.Raw(v); {
-			case m.Scaling.AsIs && offsets != nil: // exposures
-				v += math.Log(offsets[i])
+			case m.Scaling.AsIs && shifts != nil:
+				v += shifts[i]
 				fallthrough
 			case m.Scaling.AsIs:
 				samples[i][j] = m.Sited().Point(v, 0, m.ObservationNoise)
-			case offsets != nil:
-				samples[i][j] += offsets[i]
+			case zeros != nil:
+				samples[i][j] += zeros[i]
 			}
 		}
 		if !linalg.Finite(samples[i]) {
@@ -282,7 +286,7 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 		if of, err = band(m); err != nil {
 			return nil, err
 		}
-	case c == nil && m.Limits != "":
+	case c == nil && m.Censored != "":
 		return nil, fmt.Errorf("%s intervals need targets, and some of this model's are limits",
 			kind)
 	case c == nil:
@@ -440,14 +444,14 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 	if kind == "jackknife" {
 		ends = w.Jackknife
 	}
-	offsets, err := rows.Offsets(rows.All())
+	zeros, err := rows.Zeros(rows.All())
 	if err != nil {
 		return nil, err
 	}
 	var is []Interval
 	for i, e := range ends(x, level, alike) {
-		if offsets != nil && !math.IsInf(e.Lower, 0) && !math.IsInf(e.Upper, 0) {
-			e.Lower, e.Upper = m.Scaling.Outward(e.Lower+offsets[i], e.Upper+offsets[i])
+		if zeros != nil && !math.IsInf(e.Lower, 0) && !math.IsInf(e.Upper, 0) {
+			e.Lower, e.Upper = m.Scaling.Outward(e.Lower+zeros[i], e.Upper+zeros[i])
 		}
 		// If rows are too few, the ends are −∞ and +∞.
 		// If an end is NaN, or infinite on the wrong side, a computation overflowed.

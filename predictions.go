@@ -81,8 +81,10 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 	if p.Certificate, err = terms.Certify(s, 0); err != nil {
 		return nil, err
 	}
-	p.Sentence = (&Model{model.Model{Target: o.Data.Target, Group: o.Data.Group, Terms: terms,
-		Scaling: dataset.Identity(1)}}).Sentence(p.Certificate)
+	of := Model{model.Model{Target: o.Data.Target, Terms: terms}}
+	of.Group = o.Data.Group
+	of.Scaling = dataset.Identity(1)
+	p.Sentence = of.Sentence(p.Certificate)
 	return p, nil
 }
 

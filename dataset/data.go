@@ -19,16 +19,11 @@ import (
 
 // Data is a regression problem, in the units of the file.
 // It views the columns of a [Table] that are its inputs and its target, and copies nothing.
-// With an offset, every method that reads targets reads the target less the offset.
+// Columns of Beyond change what methods read as the target.
 type Data struct {
-	Source string
-	Inputs []string // names of the inputs
-	Target string   // name of the target column; empty if there is none
-	// name of the column that is subtracted from the target (see Beyond), or empty
-	Offset   string
-	Exposure string // name of the column of exposures (see Beyond), or empty
-	// name of the column of the targets' standard errors (see Beyond), or empty
-	Noise      string
+	Source     string
+	Inputs     []string  // names of the inputs
+	Target     string    // name of the target column; empty if there is none
 	Rows, Cols int       // number of rows, and of inputs
 	Encoding   *Encoding // how columns become inputs; nil: columns are inputs without a change
 
@@ -38,8 +33,8 @@ type Data struct {
 	order    []int
 	encoders []encoder // encoder of each column in inputs; nil without an encoding
 	target   []int     // column of the target; nil without a target
-	offset   []int     // column of the offset, or of the exposure; nil without either
-	noise    []int     // column of the standard errors; nil without one
+	further  []Further // columns that say how the target was observed (see Beyond)
+	observed []int     // the places of these columns
 	limits   []int     // column that says which targets are limits; nil: all are measured
 	beside   []int     // columns of several targets, in place of target (see OfAny)
 	group    []int     // columns that decide the groups of rows; nil: rows aren't grouped
@@ -146,12 +141,15 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 			if err := d.table.Read(first, n, d.target, y[:n]); err != nil {
 				return err
 			}
-			if d.offset != nil && d.Exposure == "" {
-				cells = slices.Grow(cells[:0], n)[:n]
-				if err := d.table.Read(first, n, d.offset, cells); err != nil {
-					return err
-				}
-				linalg.Axpy(-1, cells, y[:n])
+			zeros, err := Sum(d.further, Further.Adds, func(k int) ([]float64, error) {
+				of := make([]float64, n)
+				return of, d.table.Read(first, n, d.observed[k:k+1], of)
+			})
+			if err != nil {
+				return err
+			}
+			if zeros != nil {
+				linalg.Axpy(-1, zeros, y[:n])
 			}
 			y = y[n:]
 		}
@@ -170,39 +168,6 @@ func (d *Data) Select(rows []int) (x, y []float64, err error) {
 func (d *Data) Targets(rows []int) ([]float64, error) {
 	y := make([]float64, len(rows))
 	return y, d.Read(rows, nil, y)
-}
-
-// Offsets returns the offsets or the exposures of the given rows, or nil without either.
-func (d *Data) Offsets(rows []int) ([]float64, error) {
-	return d.cellsOf(d.offset, rows)
-}
-
-// cellsOf returns the cells of a further column at the given rows, or nil without such a column.
-func (d *Data) cellsOf(column, rows []int) ([]float64, error) {
-	if column == nil {
-		return nil, nil
-	}
-	of := *d
-	of.target = column
-	of.offset = nil
-	return of.Targets(rows)
-}
-
-// StandardErrors returns the standard errors of the given rows' targets, or nil if no column has
-// them.
-func (d *Data) StandardErrors(rows []int) ([]float64, error) {
-	return d.cellsOf(d.noise, rows)
-}
-
-// Whole returns the targets of the given rows with their offsets, given the targets that Targets
-// returns.
-func (d *Data) Whole(rows []int, targets []float64) ([]float64, error) {
-	offsets, err := d.Offsets(rows)
-	if offsets == nil || d.Exposure != "" || err != nil {
-		return targets, err
-	}
-	linalg.Axpy(1, targets, offsets)
-	return offsets, nil
 }
 
 // SortedTargets returns the targets of the given rows of all ranks together, in ascending order.

@@ -143,8 +143,9 @@ func (d *Data) Ordered(order []int) *Data {
 func (d *Data) eachCells(rows []int, row func(cells [][]byte, rest, group []byte)) error {
 	read := *d
 	read.encoders = nil
-	read.offset = nil
-	read.inputs = slices.Concat(d.inputs, d.offset, d.noise, d.limits, d.beside, d.group)
+	read.further = nil
+	observed := slices.Concat(d.observed, d.limits)
+	read.inputs = slices.Concat(d.inputs, observed, d.beside, d.group)
 	read.Cols = len(read.inputs)
 	le := binary.LittleEndian
 	long := func(b []byte, text string) []byte {
@@ -164,7 +165,7 @@ func (d *Data) eachCells(rows []int, row func(cells [][]byte, rest, group []byte
 			}
 			by := of[len(cells):]
 			rest = rest[:0]
-			for range len(d.offset) + len(d.noise) + len(d.limits) {
+			for range observed {
 				rest = le.AppendUint64(rest, math.Float64bits(by[0]))
 				by = by[1:]
 			}

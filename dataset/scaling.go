@@ -464,7 +464,7 @@ func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
 func (s *Scaled) KnownNoise() ([]float64, error) {
 	known, err := s.Data.StandardErrors(s.Numbers)
 	for i, e := range known {
-		if known[i], err = s.Scaling.KnownNoise(s.Data.Noise, e); err != nil {
+		if known[i], err = s.Scaling.KnownNoise(s.Data.further, e); err != nil {
 			at := s.Data.table.place(s.Numbers[i])
 			at.Err = err
 			return nil, s.keep(at)
@@ -475,24 +475,22 @@ func (s *Scaled) KnownNoise() ([]float64, error) {
 
 // KnownNoise returns the square of a standard error in standard deviations of the target, and
 // refuses an error that is so large that its row says nothing.
-func (s Scaling) KnownNoise(column string, e float64) (float64, error) {
+func (s Scaling) KnownNoise(columns []Further, e float64) (float64, error) {
 	e /= s.TargetScale
 	if e > mostError {
+		at := slices.IndexFunc(columns, func(c Further) bool { return c.Error != nil })
 		return 0, fmt.Errorf("the standard error in column %q is %.3g standard deviations of the "+
-			"target: the row says nothing about the target; correct or remove it", column, e)
+			"target: the row says nothing about the target; correct or remove it",
+			columns[at].Name, e)
 	}
 	return e * e, nil
 }
 
-// Expose adds the logarithms of the rows' exposures, if there are any, to f, the logarithms of
-// means at exposure 1.
-func (s *Scaled) Expose(f []float64) error {
-	if s.Data.Exposure == "" {
-		return nil
-	}
-	exposures, err := s.Data.Offsets(s.Numbers)
-	for i, e := range exposures {
-		f[i] += math.Log(e)
+// Shift adds to f what the rows' columns say, such as the logarithms of exposures.
+func (s *Scaled) Shift(f []float64) error {
+	shifts, err := s.Data.Shifts(s.Numbers)
+	for i, shift := range shifts {
+		f[i] += shift
 	}
 	return err
 }

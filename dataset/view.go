@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -186,51 +185,6 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	grouped.grouping = column
 	grouped.blocks = nil
 	return &grouped, nil
-}
-
-// Beyond returns the data with columns that aren't inputs. An empty name adds no column.
-//
-//   - offset names another model's predictions. They are subtracted from the target.
-//   - exposure names numbers above 0, such as person-years or areas.
-//     The mean of a row's target is proportional to its
-//     exposure. Data have an offset or an exposure, not both.
-//   - noise names the standard errors of the targets as measurements, in the target's unit.
-//     They are at least 0.
-func (d *Data) Beyond(offset, exposure, noise string) (*Data, error) {
-	of := *d
-	of.Offset = offset
-	of.Exposure = exposure
-	of.Noise = noise
-	return &of, cmp.Or(of.beyond(offset, "offset", math.Inf(-1), &of.offset),
-		of.beyond(exposure, "exposures of the target", math.SmallestNonzeroFloat64, &of.offset),
-		of.beyond(noise, "standard errors of the target", 0, &of.noise))
-}
-
-// beyond sets the place of a column that isn't an input. A number below least is an error.
-func (d *Data) beyond(column, what string, least float64, place *[]int) error {
-	if column == "" {
-		return nil
-	}
-	at, err := d.table.column(column, "for the "+what)
-	if err == nil {
-		err = d.table.check(use{column: at})
-	}
-	if *place = []int{at}; err != nil || math.IsInf(least, -1) {
-		return err
-	}
-	return d.table.Each(*place, func(row int, cells []float64) error {
-		if cells[0] >= least {
-			return nil
-		}
-		wrong := d.table.place(row)
-		below := "is below 0"
-		if wrong.Column, wrong.Name = at+1, column; least > 0 {
-			below = "isn't above 0"
-		}
-		wrong.Err = fmt.Errorf("%v %s, but the column %q has %s: correct or remove the row",
-			cells[0], below, spelling.Clip(column), what)
-		return wrong
-	})
 }
 
 // groupBlocks makes a group of the rows in each block.

@@ -35,6 +35,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -90,28 +91,7 @@ type Data struct {
 	// Default: mean.
 	Estimate string `json:"target_estimate,omitzero" set:"target-estimate" value:"E" values:"mean median" for:"training"`
 
-	// Column that says which targets are limits: left (below it) or -1, right or 1, none or 0; or
-	// the target, with cells such as <0.1 and >50.
-	Censored string `json:"censored,omitzero" set:"censored" value:"COL" for:"training"`
-
-	// Known standard errors of the target (in its units, not variances); predictions need them too.
-	//
-	// The square of the standard error is added to the trained noise variance, which is the same
-	// for all rows.
-	NoiseColumn string `json:"noise_column,omitzero" set:"noise-column" value:"COL" for:"training"`
-
-	// Another model's predictions of the target, for rows that it wasn't made from: the model
-	// learns what they miss, and its predictions are the sum.
-	//
-	// Offset is a fixed function of the row, so the certificate of the sum is the certificate of
-	// the GP for y − Offset.
-	Offset string `json:"offset,omitzero" set:"offset" value:"COL" for:"training"`
-
-	// Exposure of a count or positive target, such as person-years: the mean is proportional to it,
-	// and predictions need it too.
-	//
-	// Exposure multiplies the mean e^f of a row's target.
-	Exposure string `json:"exposure,omitzero" set:"exposure" value:"COL" for:"training"`
+	Columns // columns beside the inputs that say how the target was observed
 
 	// Roles of rows: random (from seed and contents), or last (a backtest on the last rows, no
 	// certificate).
@@ -127,6 +107,9 @@ type Data struct {
 
 	Test *dataset.Table `json:"-"` // a table of test rows, instead of a share of the rows
 }
+
+// Columns are columns beside the inputs that say how the target was observed.
+type Columns = observation.Columns
 
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
@@ -296,10 +279,9 @@ func (d Data) Own() []string {
 	if d.Censored != "" {
 		own = append(own, d.Censored, d.Target+" (side)")
 	}
-	return append(own, lists.If([]string{d.Offset, d.Exposure, d.NoiseColumn},
-		func(name string) bool {
-			return name != "" && !slices.Contains(d.Inputs, name)
-		})...)
+	return append(own, lists.If(d.Further(), func(name string) bool {
+		return !slices.Contains(d.Inputs, name)
+	})...)
 }
 
 // Others returns the other targets of a fit of several targets.

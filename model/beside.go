@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -39,7 +40,7 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	// sums of |y − prediction|, of rows inside the 95 % interval, and of y − median
 	var sums [3]float64
 	for i, y := range at.Y {
-		r := at.z[i] - m.from(mean[i], at.variance[i])
+		r := at.z[i] - m.From(mean[i], at.variance[i])
 		sd := math.Sqrt(spreads[i].Variance)
 		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
 			sums[1]++
@@ -104,8 +105,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 func (m *Model) rate(d *dataset.Data, prior, certified []int,
 	at scored) (rate float64, b Baseline, err error) {
 	y, err := d.Targets(prior)
-	own, err2 := d.Offsets(prior)
-	predicted, err3 := d.Offsets(certified)
+	own, err2 := d.Cells(m.Exposure, prior)
+	predicted, err3 := d.Cells(m.Exposure, certified)
 	if err := cmp.Or(err, err2, err3); err != nil {
 		return 0, b, err
 	}
@@ -161,7 +162,7 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at s
 		return err
 	}
 	predicted := make([]float64, len(at.Y))
-	if err := eachBlock(d.Scaled(certified, m.Scaling), func(first int, x matrix.Dense) {
+	if err := observation.EachBlock(d.Scaled(certified, m.Scaling), func(first int, x matrix.Dense) {
 		linalg.Gemv(false, 1, withOnes(x), b, 0, predicted[first:first+x.Rows])
 	}); err != nil {
 		return err
@@ -189,7 +190,7 @@ func leastSquares(rows *dataset.Scaled, y []float64) ([]float64, error) {
 	_, d := rows.Dims()
 	gram := linalg.New(d+1, d+1)
 	b := make([]float64, d+1)
-	if err := eachBlock(rows, func(first int, x matrix.Dense) {
+	if err := observation.EachBlock(rows, func(first int, x matrix.Dense) {
 		of := withOnes(x)
 		linalg.SyrkLower(true, 1, of, 1, gram)
 		linalg.Gemv(true, 1, of, y[first:first+x.Rows], 1, b)

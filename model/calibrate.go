@@ -105,6 +105,6 @@ func (m *Model) sets(d *dataset.Data, at *scored) (Sets, error) {
 // certified rows, and whether certified rows and further rows are exchangeable, with errors that
 // are known.
 func (m *Model) fixedBefore() bool {
-	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Limits == "" &&
+	return m.Terms.MeanAlone() && !m.TrainsForBound() && m.Censored == "" &&
 		m.Scaling.Source != dataset.AllRows && m.Group == "" && m.Split == ByContent
 }

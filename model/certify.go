@@ -107,13 +107,3 @@ func (m *Model) CertifyOwn(d *dataset.Data, roles dataset.Roles) (found finding.
 	}
 	return found, err
 }
-
-// certifiable returns an error if the posterior can't have a certificate on any rows.
-func (m *Model) certifiable() error {
-	if q := m.Posterior; q.Joint() != nil && !m.Terms.MeanAlone() {
-		return fmt.Errorf("the posterior was solved by %s: only its mean can be certified, by "+
-			"its own misses, and only if the posterior was learnt on prior rows alone (--prior "+
-			"informed, mean-bound direct)", q.Kind())
-	}
-	return nil
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -148,7 +149,7 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	}
 	again, err := dataset.ScalingOf(d, rows, s.Source)
 	if again.AsIs = s.AsIs; m.Classes != nil {
-		again.TargetMean, again.TargetScale = LabelScale(m.drawn())
+		again.TargetMean, again.TargetScale = observation.LabelScale(m.drawn())
 	}
 	if t := s.Transform; err == nil && t != nil {
 		again, err = again.Transformed(t.Name, t.Estimate, d, rows)
@@ -255,7 +256,7 @@ func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, 
 		return err
 	}
 	// measured rows have the model's noise; training alone finds what limits become
-	if m.Limits != "" {
+	if m.Censored != "" {
 		known = slices.Repeat([]float64{m.ObservationNoise}, n)
 		for i, side := range made.Free {
 			if side != 0 && q.Noises != nil {
@@ -294,7 +295,7 @@ func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Sc
 		at.Scale = m.ObservationNoise
 	}
 	shift := make([]float64, n)
-	if err := rows.Expose(shift); err != nil {
+	if err := rows.Shift(shift); err != nil {
 		return err
 	}
 	at.Shift = make([]float64, n)

@@ -2,9 +2,11 @@ package model
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/observation"
 )
 
 // Claim is one of the statements that a model makes.
@@ -68,11 +70,11 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content",
 		ByLast:     "the last rows of the table are certified",
 		ByPosition: "dealt anew by the seed and the order of the rows in the file"}
-	add(byData, true, "the rows and their "+
-		"roles", dealt[m.Split], "inputs", "target", "offset", "exposure", "noise_column",
-		"censored", "classes", "kinds", "seed", "split", "group", "rows_by_role", "groups_by_role",
-		"targets", "units_by_role", "rows_sha256", "hash_order", "targets_sha256",
-		"certified_rows_sha256", "[roles]", "[rows]", "[groups]")
+	add(byData, true, "the rows and their roles", dealt[m.Split],
+		slices.Concat([]string{"inputs", "target"}, observation.Fields(), []string{"seed", "split",
+			"group", "rows_by_role", "groups_by_role", "targets", "units_by_role", "rows_sha256",
+			"hash_order", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]",
+			"[groups]"})...)
 	learnt := "categories of inputs, and what fills gaps" + spelling.If(m.Posterior.Monotone != nil,
 		", and the ends of the inputs with which predictions rise or fall")
 	add(byData, true, learnt, "learnt again from the prior rows, if there are any",
@@ -129,9 +131,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	if said := m.Reading.Said(); said != "" {
 		reading += " (" + said + ")"
 	}
-	if m.Offset != "" {
-		word = append(word, Claim{What: "that the certified rows had no part in what made the " +
-			"offset", By: "no program can see it", Rests: true})
+	for _, what := range m.Vouched() {
+		word = append(word, Claim{What: what, By: "no program can see it", Rests: true})
 	}
 	return checked, append(word,
 		Claim{What: "that all options (inputs, kernel, loss, ε, δ, seed) and " + reading +
@@ -164,8 +165,8 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 		}
 		return
 	}
-	if m.Limits != "" {
-		add(byRefit, true, "how much rows whose targets are limits weigh among the prior rows", "")
+	for _, what := range m.Learnt() {
+		add(byRefit, true, what, "")
 	}
 	p := spelling.Either(q.Joint() == nil, "[prior_", "[")
 	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "",

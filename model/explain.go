@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/quadrature"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -74,9 +75,9 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 	names, of := m.sources()
 	base := make([]float64, 1)
 	m.Posterior.Latent(linalg.New(1, d.Cols), base, nil)
-	e = &Explanation{Base: m.estimate(base[0]), Columns: names,
+	e = &Explanation{Base: m.Estimate(base[0]), Columns: names,
 		Contributions: make([][]float64, d.Rows), Remainder: make([]float64, d.Rows)}
-	err = eachBlock(d.Scaled(d.All(), m.Scaling), func(first int, x matrix.Dense) {
+	err = observation.EachBlock(d.Scaled(d.All(), m.Scaling), func(first int, x matrix.Dense) {
 		f := make([]float64, x.Rows)
 		m.Posterior.Latent(x, f, nil)
 		linalg.Parallel(x.Rows, func(i int) {
@@ -93,12 +94,12 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 				w.far = 1
 			}
 			w.add(to, 0, 1)
-			e.Contributions[first+i], e.Remainder[first+i] = to, m.estimate(f[i])-e.Base-linalg.Sum(
+			e.Contributions[first+i], e.Remainder[first+i] = to, m.Estimate(f[i])-e.Base-linalg.Sum(
 				to)
 		})
 	})
 	if err == nil {
-		err = e.offset(d)
+		err = e.offset(m, d)
 	}
 	for i := range e.Remainder {
 		if err == nil && !linalg.Finite(e.Remainder[i:i+1]) {
@@ -110,17 +111,17 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 }
 
 // offset adds the contribution of an offset, which is the offset itself.
-func (e *Explanation) offset(d *dataset.Data) error {
-	offsets, err := d.Offsets(d.All())
-	if offsets == nil || err != nil {
+func (e *Explanation) offset(m *Model, d *dataset.Data) error {
+	zeros, err := d.Zeros(d.All())
+	if zeros == nil || err != nil {
 		return err
 	}
-	at := slices.Index(e.Columns, d.Offset)
+	at := slices.Index(e.Columns, m.Offset)
 	if at < 0 {
 		at = len(e.Columns)
-		e.Columns = append(e.Columns, d.Offset)
+		e.Columns = append(e.Columns, m.Offset)
 	}
-	for i, v := range offsets {
+	for i, v := range zeros {
 		if c := &e.Contributions[i]; at == len(*c) {
 			*c = append(*c, v)
 		} else {
@@ -167,19 +168,10 @@ func (m *Model) sources() (names []string, of []int) {
 	return names, of
 }
 
-// estimate returns the prediction, in the target's own units, if f has this mean.
-func (m *Model) estimate(f float64) float64 {
-	if m.Scaling.Transform == nil {
-		return m.Scaling.Raw(f)
-	}
-	point, _ := m.point(f, m.ObservationNoise)
-	return point
-}
-
-// slope returns the derivative of estimate.
+// slope returns the derivative of Estimate.
 func (m *Model) slope(f float64) float64 {
 	const step = 1e-4 // step in standard deviations of the target, after its transform
-	return (m.estimate(f+step) - m.estimate(f-step)) / (2 * step)
+	return (m.Estimate(f+step) - m.Estimate(f-step)) / (2 * step)
 }
 
 // An integral is a sum over ten nodes. Its interval is halved until the contributions match the
@@ -236,7 +228,7 @@ func (w *way) add(to []float64, a, b float64) {
 			part[w.of[j]] += weight * slopes.At(i, j) * v
 		}
 	}
-	off := w.m.estimate(f[0]) - w.m.estimate(f[1])
+	off := w.m.Estimate(f[0]) - w.m.Estimate(f[1])
 	if w.left == 0 { // a standard deviation of the target counts as a change, too
 		w.left = leftOver * (math.Abs(off) + math.Abs(w.m.slope(f[0])))
 	}

@@ -43,17 +43,12 @@ const (
 	informed   = 3 // priors that are posteriors, and certificates with further terms
 	encoded    = 4 // version for inputs that encode columns of a table
 	// version for roles by the content of rows or groups, and for the options of the fit
-	dealt      = 5
-	noised     = 6  // the name of a noise that isn't Gaussian
-	seenAs     = 7  // version for a transform of the target
-	rowNoised  = 8  // rows that differ in noise
-	offset     = 9  // a column that is added to predictions
-	withErrors = 10 // a column of the target's standard errors
-	monotone   = 11 // predictions that rise or fall with an input
-	limited    = 12 // targets that are limits of detection
-	sited      = 13 // a noise with sites: classes, counts
-	exposed    = 14 // a column of exposures, or an ordinal target
-	ordered    = 15 // rows hashed in another order of the columns than the inputs'
+	dealt = 5
+	// From noised on, versions are of what an observation.Observation holds, and of
+	noised    = 6
+	rowNoised = 8  // rows that differ in noise
+	monotone  = 11 // predictions that rise or fall with an input
+	ordered   = 15 // rows hashed in another order of the columns than the inputs'
 )
 
 // header is the JSON part of a model file.
@@ -109,12 +104,6 @@ func (a array) bytes() int {
 	return 8 * a.values()
 }
 
-// rowNoised says whether rows differ in noise.
-func (m *Model) rowNoised() bool {
-	prior, _ := m.Posterior.OfPrior()
-	return m.Varying != nil || m.Posterior.Noises != nil || (prior != nil && prior.Noises != nil)
-}
-
 var meanNames = []string{"zero", "constant", "linear"}
 
 // MeanOf returns the mean function with this name, for dim inputs.
@@ -146,29 +135,17 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 // needs returns the oldest version from noised on that can hold the model, or 0 if an earlier
 // version can.
 func (m *Model) needs() uint32 {
-	switch {
+	prior, _ := m.Posterior.OfPrior()
+	switch version := m.FileVersion(); {
 	case m.HashOrder != nil:
-		return ordered
-	case m.Exposure != "" || m.Ordinal != nil:
-		return exposed
-	case m.Sited() != nil:
-		return sited
-	case m.Limits != "":
-		return limited
+		return max(version, ordered)
 	case m.Posterior.Monotone != nil:
-		return monotone
-	case m.Errors != "":
-		return withErrors
-	case m.Offset != "":
-		return offset
-	case m.rowNoised():
-		return rowNoised
-	case m.Scaling.Transform != nil:
-		return seenAs
-	case m.Noise != "":
-		return noised
+		return max(version, monotone)
+	case m.Posterior.Noises != nil || (prior != nil && prior.Noises != nil):
+		return max(version, rowNoised)
+	default:
+		return version
 	}
-	return 0
 }
 
 // Write writes the model in the format of a file. Read reads it.

@@ -40,11 +40,10 @@ package model
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
-	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -59,30 +58,15 @@ type Model struct {
 	Objective string   `json:"objective"`
 	Inputs    []string `json:"inputs"` // names, in the order of the posterior's inputs
 	Target    string   `json:"target"`
-	// labels of the target, by their places; nil: the target is a number
-	Classes []string `json:"classes,omitempty"`
-
-	// column of more than two classes, one of which is the target
-	Kinds *dataset.Kinds `json:"kinds,omitempty"`
 	// all classes' models, if the model stands for their label
 	Joint *Several `json:"-"`
 
 	// how cells of the model's tables are written
 	Reading dataset.Reading `json:"reading,omitzero"`
 	// makes inputs of columns; nil: columns are the inputs
-	Encoding  *dataset.Encoding    `json:"encoding,omitempty"`
-	Scaling   dataset.Scaling      `json:"scaling"`
+	Encoding *dataset.Encoding `json:"encoding,omitempty"`
+	observation.Observation
 	Posterior *posterior.Posterior `json:"-"`
-
-	// variance of y about f; not the σ_n² of PAC-Bayes
-	ObservationNoise float64 `json:"observation_noise"`
-	// registered noise of this scale; "": Gaussian
-	Noise string `json:"noise,omitempty"`
-	// Ordinal has the levels of an ordinal target, and the thresholds that training found; nil:
-	// it isn't ordinal
-	Ordinal *objective.Ordinal `json:"ordinal,omitempty"`
-	// how the noise depends on inputs; nil: it doesn't
-	Varying *Varying `json:"noise_of_inputs,omitempty"`
 
 	// nil: CertificateReason says why there is none
 	Certificate       *pacbayes.Certificate `json:"certificate"`
@@ -91,18 +75,38 @@ type Model struct {
 	Context *Context       `json:"context,omitempty"`
 	Terms   pacbayes.Terms `json:"terms"`
 
+	Origin
+	// range of the inputs on all rows except test rows
+	Range Range `json:"-"`
+	// what ties rows together, measured on the training rows
+	Ties []Tie `json:"ties,omitempty"`
+	// all targets of a fit of several; nil: it had one target
+	Beside []string `json:"targets,omitempty"`
+	// with Beside: units by role of rows that have any target
+	Dealt dataset.Counts `json:"-"`
+
+	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options).
+	// It is nil in old models.
+	Fitted json.RawMessage `json:"fitted,omitempty"`
+
+	checksum string // checksum of the file from which the model was read
+
+	// nil if no rows can calibrate intervals; see Calibrate
+	Conformal *Conformal `json:"conformal,omitempty"`
+	// nil unless the target has classes; see Sets
+	Sets     Sets     `json:"label_scores,omitempty"`
+	Test     *Test    `json:"test"` // nil without test rows
+	Training Training `json:"training"`
+	// curves of the training objective, one for each starting point
+	Curves   []*Curve     `json:"curves,omitempty"`
+	Findings finding.List `json:"findings,omitempty"` // about the data, the fit and the model
+}
+
+// Origin says which rows a model was made from, and in which roles.
+type Origin struct {
 	Source string `json:"source"`          // name of the data that the model was made from
 	Seed   uint64 `json:"seed"`            // seed with which the roles were dealt
 	Split  Split  `json:"split,omitempty"` // how roles were dealt to rows
-	// column that predictions add, and training subtracts; "": none
-	Offset string `json:"offset,omitempty"`
-	// Exposure is the column of exposures that multiply the mean of a noise whose f is a logarithm;
-	// "": none
-	Exposure string `json:"exposure,omitempty"`
-	// column of limits, see dataset.Table.Limited; "": none
-	Limits string `json:"censored,omitempty"`
-	// column of the target's standard errors, see NoisesAt; "": none
-	Errors string `json:"noise_column,omitempty"`
 	// column that groups rows; "": every row is a unit
 	Group string `json:"group,omitempty"`
 
@@ -122,31 +126,8 @@ type Model struct {
 	Rows []uint64 `json:"-"`
 	// sorted hashes of their groups; nil without a Group
 	Named []uint64 `json:"-"`
-	// range of the inputs on all rows except test rows
-	Range Range `json:"-"`
-	// what ties rows together, measured on the training rows
-	Ties []Tie `json:"ties,omitempty"`
-	// all targets of a fit of several; nil: it had one target
-	Beside []string `json:"targets,omitempty"`
-	// with Beside: units by role of rows that have any target
-	Dealt dataset.Counts `json:"-"`
-
-	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options).
-	// It is nil in old models.
-	Fitted json.RawMessage `json:"fitted,omitempty"`
 
 	positional []dataset.Role // role of every row, in file order; only in old models
-	checksum   string         // checksum of the file from which the model was read
-
-	// nil if no rows can calibrate intervals; see Calibrate
-	Conformal *Conformal `json:"conformal,omitempty"`
-	// nil unless the target has classes; see Sets
-	Sets     Sets     `json:"label_scores,omitempty"`
-	Test     *Test    `json:"test"` // nil without test rows
-	Training Training `json:"training"`
-	// curves of the training objective, one for each starting point
-	Curves   []*Curve     `json:"curves,omitempty"`
-	Findings finding.List `json:"findings,omitempty"` // about the data, the fit and the model
 }
 
 // Several holds the models of a fit of several targets, and what is certified of all targets
@@ -203,28 +184,9 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	return d, err
 }
 
-// Further returns the columns that a prediction takes besides the inputs:
-// the offset or the exposure, and the standard errors.
-func (m *Model) Further() []string {
-	return slices.DeleteFunc([]string{m.Offset, m.Exposure, m.Errors}, func(name string) bool {
-		return name == ""
-	})
-}
-
-// Beyond returns the data with the columns that Further lists.
-func (m *Model) Beyond(d *dataset.Data) (*dataset.Data, error) {
-	return d.Beyond(m.Offset, m.Exposure, m.Errors)
-}
-
 // Targeted returns a view of the inputs and the target.
 func (m *Model) Targeted(t *dataset.Table) (*dataset.Data, error) {
-	t, err := m.Kinds.Spread(t)
-	if err == nil {
-		t, err = t.Limited(m.Target, m.Limits)
-	}
-	if err == nil {
-		t, err = t.Classed(m.Target, m.Classes)
-	}
+	t, err := m.Numbered(t, m.Target)
 	if err != nil {
 		return nil, err
 	}

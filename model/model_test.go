@@ -29,6 +29,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -55,10 +56,12 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 	q := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: 0.1, X: x,
 		Y: y}))(t)
 	m := &Model{
-		Objective: "kl-pac", Target: "y", Posterior: q, ObservationNoise: 1. / 3, Source: "a \"file\" <ü>.csv",
-		Scaling: dataset.Scaling{TargetMean: 0.1, TargetScale: 2.7, Source: dataset.PriorRows}, Seed: math.MaxUint64,
-		Hash: strings.Repeat("ab", 32), Findings: finding.List{finding.New(finding.Repeats, 1, 2, 3),
-			finding.New(finding.Text, "two")},
+		Objective: "kl-pac", Target: "y", Posterior: q,
+		Observation: observation.Observation{ObservationNoise: 1. / 3,
+			Scaling: dataset.Scaling{TargetMean: 0.1, TargetScale: 2.7, Source: dataset.PriorRows}},
+		Origin: Origin{Source: "a \"file\" <ü>.csv", Seed: math.MaxUint64,
+			Hash: strings.Repeat("ab", 32)},
+		Findings: finding.List{finding.New(finding.Repeats, 1, 2, 3), finding.New(finding.Text, "two")},
 		Test:     &Test{Rows: 5, MSE: 1. / 7, RMSERaw: 0.3, NLPD: -0.1, GibbsRisk: 0.2, MeanRisk: 0.1, Coverage95: 0.9},
 		Training: Training{ObjectiveValue: 0.7, Iterations: 3, Evaluations: 4, Starts: 2, Seconds: 0.1, Stopped: "converged"},
 		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.08,
@@ -755,7 +758,7 @@ func TestSeen(t *testing.T) {
 		dataset.Test}}
 	hashes, _, err := HashRows(d, roles)
 	must.Do(t, err)
-	m := &Model{Rows: hashes}
+	m := &Model{Origin: Origin{Rows: hashes}}
 	must.Need(t, len(m.Rows) == 3 && slices.IsSorted(m.Rows), "%v", m.Rows)
 	if got, err := m.Seen(d); !slices.Equal(got, []int{0, 2, 3}) || err != nil {
 		t.Errorf("of its own rows: %v, %v", got, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/observation"
 )
 
 // A near copy of a row holds the same observation again, but not to the bit, because somebody
@@ -50,12 +51,12 @@ func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
 		return 0, err
 	}
 	found := make([]nearest, len(certified))
-	for rows := range slices.Chunk(all, blockRows(d.Cols)) {
+	for rows := range slices.Chunk(all, observation.BlockRows(d.Cols)) {
 		others, targets, err := read(rows)
 		if err != nil {
 			return 0, err
 		}
-		each(context.Background(), len(certified), func(i int) {
+		observation.Each(context.Background(), len(certified), func(i int) {
 			for k, row := range rows {
 				miss := math.Abs(y[i] - targets[k])
 				if miss > apart || (roles.Group != nil &&

@@ -19,7 +19,8 @@ func dealtNear(t *testing.T, d *dataset.Data, rng *rand.Rand, group []int) (near
 			roles.Of[i] = dataset.Certified
 		}
 	}
-	m := &Model{Scaling: must.Get(dataset.ScalingOf(d, roles.Rows(dataset.Prior), dataset.PriorRows))(t)}
+	m := &Model{}
+	m.Scaling = must.Get(dataset.ScalingOf(d, roles.Rows(dataset.Prior), dataset.PriorRows))(t)
 	return must.Get(m.near(d, roles))(t), roles.Count(dataset.Certified)
 }
 

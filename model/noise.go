@@ -4,29 +4,8 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/ranks"
 )
-
-// TrainsForBound says whether training minimised a bound on the risk of the posterior Q.
-// Then σ_n² only shapes Q.
-func (m *Model) TrainsForBound() bool {
-	kind, _ := method.Find(m.Objective)
-	return kind.Bound != "" || (m.Terms.Informed && !m.Terms.Fixed)
-}
-
-// drawn says whether the target has classes, and the certificate is about the label that a random
-// draw of f gives: its sign. Otherwise the certificate is about the more probable label.
-func (m *Model) drawn() bool { return m.Classes != nil && !m.Terms.MeanAlone() }
-
-// LabelScale returns the middle and the unit of labels, whose numbers are 0 and 1.
-// A model whose drawn labels are certified sees ±1, so that f has its label's sign.
-func LabelScale(drawn bool) (mean, scale float64) {
-	if drawn {
-		return 0.5, 0.5
-	}
-	return 0, 1
-}
 
 // EstimateNoise returns the variance of y about f. The evidence trains this variance.
 // A PAC-Bayes objective's σ_n² only shapes Q, so EstimateNoise maximises the likelihood of the

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -38,7 +39,7 @@ func added(t *testing.T, expression string, rows int) *Model {
 	q := must.Get(posterior.NewExact(posterior.Given{Kernel: k, Theta: theta, Mean: kernel.LinearMean{Dim: 4},
 		Beta: []float64{0.5, 0, 0, 0, 0.5}, Noise: 0.0025, X: x, Y: y}))(t)
 	return &Model{Posterior: q, Inputs: []string{"x1", "x2", "x3", "x4"},
-		Scaling: dataset.Scaling{InputScale: []float64{1, 1, 1, 1}, InputMean: make([]float64, 4), TargetScale: 1}}
+		Observation: observation.Observation{Scaling: dataset.Identity(4)}}
 }
 
 // TestPartsOfKnownFunction: the variances of x1, x2²/2, x1 x3 and x4/2 are 1, 1/2, 1 and 1/4. Shares are within their

@@ -15,61 +15,21 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/observation"
 )
 
-// Prediction is a model's prediction for one row, in the target's own units.
-type Prediction struct {
-	// mean of f, and of y if the noise is symmetric;
-	// with a transform of the target, the median or mean of y
-	Mean           float64 `json:"mean"`
-	LatentVariance float64 `json:"latent_variance"` // variance of f
-	// variance of y, from the noise's own density if it isn't Gaussian;
-	// see dataset.Scaling.RawVariance
-	PredictiveVariance float64 `json:"predictive_variance"`
-	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
-	Upper95            float64 `json:"upper95"`
-	// Outside counts the inputs that lie outside the range of the rows that the model was made
-	// from. If no input does, Outside is 1 for a row that is farther from the training rows than
-	// nearly all others (Range.Far), else 0. A guarantee about rows from the model's source says
-	// nothing about a row that is outside. In models up to version 4 it is always 0.
-	Outside int `json:"outside"`
-	// Label is the more probable class, if the target has classes, or the most probable level of an
-	// ordinal target. Mean is then the probability of the second class, or the mean level, and
-	// LatentVariance is of f itself.
-	Label string `json:"label,omitempty"`
+// Prediction is a model's prediction for one row.
+type Prediction = observation.Prediction
 
-	// The square roots of the variances. A standard deviation may fit in a float64 even if its
-	// variance doesn't (see OutOfRange).
-	LatentSD     float64 `json:"latent_sd"`
-	PredictiveSD float64 `json:"predictive_sd"`
-
-	f, sd float64 // mean of f and, with a transform, standard deviation of y, in scaled units
-}
-
-// OutOfRange says whether a float64 can't hold a variance to all its digits, though it holds the
-// standard deviation.
-func (p Prediction) OutOfRange() bool {
-	out := func(variance, sd float64) bool {
-		return sd > 0 && (variance < 0x1p-1022 || variance == math.MaxFloat64)
-	}
-	return out(p.LatentVariance, p.LatentSD) || out(p.PredictiveVariance, p.PredictiveSD)
-}
-
-// Fill copies the prediction to values, a row of a table with the columns krigo.PredictionNames;
-// see files.WriteFile.
-func (p Prediction) Fill(values []float64) {
-	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95,
-		float64(p.Outside), p.LatentSD, p.PredictiveSD})
-}
+// Chance holds the probabilities of a level of an ordinal target.
+type Chance = observation.Chance
 
 // PredictAt predicts at the rows of a matrix.
 // The matrix has a column for each of the model's Inputs, in their order and in their own units.
 // Inputs that encode categories hold 0 or 1, and no missing value is filled in.
 // krigo.Model.Predict gives the same for a table of the same numbers, to the last bit.
 // A matrix with another number of columns is an error, and a row that can't be predicted is a
-// *dataset.Error with its number, from 1. If the model has an Offset, an Exposure or Errors, the
-// matrix has the columns that Further lists, at the end.
+// *dataset.Error with its number, from 1. The columns that Further lists, if any, are at the end.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	return m.PredictWithin(context.Background(), x)
 }
@@ -88,25 +48,23 @@ func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Predictio
 		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d "+
 			"in all, in their order%s", n, cols, len(m.Inputs), last)
 	}
-	rows := numbers{m, x, names, ctx}
+	rows := numbers{m, x, m.Predicting(), names, ctx}
 	mean, variance, err := latent(m.Posterior, rows)
 	if err != nil {
 		return nil, err
 	}
 	outside := make([]int, n)
 	row := make([]float64, cols)
-	offsets := make([]float64, n)
 	for i := range outside {
 		outside[i] = m.outside(mat.Row(row, i, x)[:len(m.Inputs)], variance[i])
-		if m.Offset != "" {
-			offsets[i] = row[len(m.Inputs)]
-		}
 	}
-	noises, err := m.noises(rows, mean, variance)
+	noises, err := m.Noises(rows, mean, variance)
 	if err != nil {
 		return nil, err
 	}
-	return m.predictions(around{ctx, mean, variance, offsets, noises}, outside,
+	return m.predictions(observation.At{Context: ctx, Mean: mean, Variance: variance,
+		Zeros:  rows.sum(dataset.Further.Adds),
+		Noises: noises}, outside,
 		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
 }
 
@@ -128,137 +86,41 @@ func (m *Model) Predictions(d *dataset.Data, mean,
 	if err != nil {
 		return nil, err
 	}
-	offsets, err := d.Offsets(d.All())
+	zeros, err := m.Zeros(d, d.All())
 	if err != nil {
 		return nil, err
 	}
-	noises, err := m.noises(d.Scaled(d.All(), m.Scaling), mean, variance)
+	noises, err := m.Noises(d.Scaled(d.All(), m.Scaling), mean, variance)
 	if err != nil {
 		return nil, err
 	}
-	return m.predictions(around{d.Context(), mean, variance, offsets, noises}, outside,
+	return m.predictions(observation.At{Context: d.Context(), Mean: mean, Variance: variance,
+		Zeros: zeros, Noises: noises}, outside,
 		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
-}
-
-// around holds the mean and variance of f at rows, in scaled units, the rows' offsets, if the model
-// has any, and what NoisesAt returns. Work on the rows ends with ctx, which may be nil.
-type around struct {
-	ctx                             context.Context
-	mean, variance, offsets, noises []float64
 }
 
 // predictions makes Predictions, given the counts for Prediction.Outside.
 // place adds the row's place to an error.
-func (m *Model) predictions(at around, outside []int, place func(row int, err error) error) (
-	[]Prediction, error) {
-	spreads, err := m.spreads(at.ctx, at.mean, at.variance, at.noises)
-	var of *rowError
+func (m *Model) predictions(at observation.At, outside []int,
+	place func(row int, err error) error) ([]Prediction, error) {
+	ps, err := m.Observation.Predict(at)
+	var of *observation.RowError
 	if errors.As(err, &of) {
-		return nil, place(of.row, of.error)
+		return nil, place(of.Row, of.Err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	ps := make([]Prediction, len(at.mean))
-	each(at.ctx, len(ps), func(i int) {
-		offset := 0.
-		if m.Offset != "" {
-			offset = at.offsets[i]
-		}
-		ps[i] = m.predicted(at.mean[i], at.variance[i], offset, spreads[i])
-	})
-	for i, p := range ps {
+	for i := range ps {
 		ps[i].Outside = outside[i]
-		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, p.LatentVariance,
-			p.PredictiveVariance, p.LatentSD, p.PredictiveSD}) {
-			return nil, place(i, errTooFar)
-		}
-		if m.Classes != nil { // only now is the mean known to be a probability
-			ps[i].Label = m.Classes[int(math.Round(p.Mean))]
-		}
 	}
-	return ps, nil
-}
-
-// predicted returns the prediction of a row, given the mean and variance of f and the spread of y,
-// in scaled units, and the row's offset.
-func (m *Model) predicted(mean, variance, offset float64, y objective.Spread) (p Prediction) {
-	s := m.Scaling
-	sd := math.Sqrt(y.Variance)
-	if noise := m.Sited(); noise != nil {
-		p = Prediction{Mean: noise.Point(mean, variance, m.ObservationNoise),
-			LatentVariance: variance, PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance),
-			PredictiveSD: sd, Lower95: m.from(mean, variance) + y.Lower*sd,
-			Upper95: m.from(mean, variance) +
-				y.Upper*sd, f: mean}
-		if noise.Whole() {
-			p.Lower95 = math.Round(p.Lower95) + 0
-			p.Upper95 = math.Round(p.Upper95) + 0 // no −0
-		}
-		if o := m.Ordinal; o != nil {
-			p.Label = fmt.Sprintf("%.0f", o.Levels[Likeliest(o.Chances(mean, variance, 1))])
-		} else {
-			p.Lower95 = max(p.Lower95, 0)
-		}
-		return p
-	}
-	if s.Transform == nil {
-		p = Prediction{Mean: s.Raw(mean) + offset, LatentVariance: s.RawVariance(variance),
-			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance),
-			PredictiveSD: s.RawSD(y.Variance)}
-		p.Lower95 = p.Mean + y.Lower*p.PredictiveSD
-		p.Upper95 = p.Mean + y.Upper*p.PredictiveSD
-		return p
-	}
-	square := func(sd float64) float64 { return min(sd*sd, math.MaxFloat64) }
-	p = Prediction{Lower95: s.Raw(mean + y.Lower*sd), Upper95: s.Raw(mean + y.Upper*sd),
-		f: mean, sd: sd}
-	_, p.LatentSD = s.Moments(mean, variance)
-	p.Mean, p.PredictiveSD = m.point(mean, y.Variance)
-	p.LatentVariance, p.PredictiveVariance = square(p.LatentSD), square(p.PredictiveSD)
-	return p
-}
-
-// Chance holds the probabilities of a level of an ordinal target, row by row.
-type Chance struct {
-	Level         float64   `json:"level"`
-	Probabilities []float64 `json:"probabilities"`
-}
-
-// Chances returns the probabilities of all levels, given what m predicted, or nil if the target
-// isn't ordinal.
-func (m *Model) Chances(ps []Prediction) (all []Chance) {
-	if m.Ordinal == nil {
-		return nil
-	}
-	all = lists.Of(m.Ordinal.Levels, func(level float64) Chance { return Chance{Level: level} })
-	for _, p := range ps {
-		for at, c := range m.Ordinal.Chances(p.f, p.LatentVariance, 1) {
-			all[at].Probabilities = append(all[at].Probabilities, c)
-		}
-	}
-	return all
-}
-
-// Within returns the ends of the interval of k standard deviations of y to either side of p, which
-// m predicted. If the target has a transform, these are standard deviations of the transformed y.
-func (m *Model) Within(p Prediction, k float64) (lower, upper float64) {
-	s := m.Scaling
-	if s.Transform == nil {
-		return p.Mean - k*p.PredictiveSD, p.Mean + k*p.PredictiveSD
-	}
-	if p.sd == 0 { // m didn't predict p
-		return math.NaN(), math.NaN()
-	}
-	return s.Raw(p.f - k*p.sd), s.Raw(p.f + k*p.sd)
+	return ps, err
 }
 
 // numbers reads the rows of a matrix in a model's scaled units. names has the names of all columns.
 type numbers struct {
 	m *Model
 	mat.Matrix
-	names []string
-	ctx   context.Context
+	further []dataset.Further
+	names   []string
+	ctx     context.Context
 }
 
 // Context returns the context with which work on the rows ends, or nil.
@@ -281,9 +143,10 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 					Err: fmt.Errorf("%v is not finite; remove the row or fill the value", v)}
 			}
 		}
-		if e := all[len(all)-1]; r.m.Errors != "" && e < 0 {
-			return &dataset.Error{Row: i + 1, Column: len(all), Name: r.m.Errors,
-				Err: fmt.Errorf("%v is below 0, and no standard error is", e)}
+		for k, c := range r.further {
+			if err := c.Check(all[cols+k]); err != nil {
+				return &dataset.Error{Row: i + 1, Column: cols + k + 1, Name: c.Name, Err: err}
+			}
 		}
 		if r.m.Scaling.Inputs(row, row); !linalg.Finite(row) {
 			return &dataset.Error{Row: i + 1,
@@ -294,28 +157,29 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 	return nil
 }
 
-// Expose does what dataset.Scaled.Expose does. The exposure is the last column.
-func (r numbers) Expose(f []float64) error {
-	if r.m.Exposure == "" {
-		return nil
-	}
-	for i, e := range mat.Col(nil, len(r.names)-1, r.Matrix) {
-		if !(e > 0) {
-			return &dataset.Error{Row: i + 1, Column: len(r.names), Name: r.m.Exposure,
-				Err: fmt.Errorf("%v isn't above 0, and an exposure is", e)}
-		}
-		f[i] += math.Log(e)
+// sum returns, at each row, the sum of what the further columns say.
+func (r numbers) sum(says func(c dataset.Further) func(float64) float64) []float64 {
+	sum, _ := dataset.Sum(r.further, says, func(k int) ([]float64, error) {
+		return mat.Col(nil, len(r.m.Inputs)+k, r.Matrix), nil
+	})
+	return sum
+}
+
+// Shift does what dataset.Scaled.Shift does.
+func (r numbers) Shift(f []float64) error {
+	for i, v := range r.sum(dataset.Further.Shifts) {
+		f[i] += v
 	}
 	return nil
 }
 
 // KnownNoise does what dataset.Scaled.KnownNoise does.
-func (r numbers) KnownNoise() ([]float64, error) {
-	known := mat.Col(nil, len(r.names)-1, r.Matrix)
-	var err error
+func (r numbers) KnownNoise() (known []float64, err error) {
+	known = r.sum(dataset.Further.Errs)
 	for i, e := range known {
-		if known[i], err = r.m.Scaling.KnownNoise(r.m.Errors, e); err != nil {
-			return nil, &dataset.Error{Row: i + 1, Column: len(r.names), Name: r.m.Errors, Err: err}
+		if known[i], err = r.m.Scaling.KnownNoise(r.further, e); err != nil {
+			return nil, &dataset.Error{Row: i + 1, Column: len(r.names), Name: r.m.NoiseColumn,
+				Err: err}
 		}
 	}
 	return known, nil

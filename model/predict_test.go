@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/observation"
 )
 
 // inTable predicts at the same numbers as a table.
@@ -34,7 +35,7 @@ func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 func TestPredictAt(t *testing.T) {
 	m := example(t, "se", 2, true, kernel.LinearMean{Dim: 2})
 	rng := rand.New(rand.NewPCG(3, 4))
-	most := blockRows(2)
+	most := observation.BlockRows(2)
 	x := mat.NewDense(most+5, 2, nil)
 	for i := range most + 5 {
 		x.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64()})

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -40,14 +42,9 @@ func Farthest(variances []float64) float64 {
 	return math.Sqrt(slices.Sorted(slices.Values(variances))[min((99*(n+1)+99)/100, n)-1])
 }
 
-// blockRows returns how many rows of cols inputs krigo reads at a time:
-// enough rows to keep every core busy with predictions, but at most a few megabytes even if
-// categories became thousands of inputs.
-func blockRows(cols int) int { return max(1<<8, min(1<<14, 1<<20/max(1, cols))) }
-
 // eachRow reads the inputs of rows in blocks, and calls do with each row.
 func eachRow(d *dataset.Data, rows []int, do func(i int, inputs []float64)) error {
-	most := min(len(rows), blockRows(d.Cols))
+	most := min(len(rows), observation.BlockRows(d.Cols))
 	x := make([]float64, most*d.Cols)
 	for first := 0; first < len(rows); first += most {
 		n := min(len(rows)-first, most)
@@ -60,6 +57,8 @@ func eachRow(d *dataset.Data, rows []int, do func(i int, inputs []float64)) erro
 	}
 	return nil
 }
+
+func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 
 // RangeOf returns the range of the inputs over all rows except test rows, of all ranks.
 func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {

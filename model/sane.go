@@ -11,7 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/lists"
-	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -76,87 +77,35 @@ func (m *Model) saneWords() error {
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
 func (m *Model) saneNumbers() error {
-	s := m.Scaling
-	_, unknown := objective.NoiseOf(m.Noise)
-	meanAlone := m.Terms.MeanAlone()
-	// A plain model has Gaussian noise and wasn't trained for its bound. Its roles don't follow
-	// from positions.
-	plain := m.Noise == "" && !m.TrainsForBound() && m.Split != ByPosition
+	q := m.Posterior
 	return faults.First(
-		faults.If(!slices.Contains([]string{dataset.PriorRows, dataset.Declared,
-			dataset.AllRows}, s.Source),
-			"the model file's scaling is %.40q: want %s, %s or %s", s.Source, dataset.PriorRows,
-			dataset.Declared, dataset.AllRows),
-		faults.Of(s.Validate(), "the model file's scaling: %w"),
-		faults.If(s.Transform != nil && !(plain && meanAlone && s.Source == dataset.PriorRows),
-			"the model file's scaling has a transform of the target, which needs a mean that "+
-				"is certified by its own misses, Gaussian noise, and constants from the prior "+
-				"rows alone"),
-		faults.If(!positive(m.Posterior.Noise) || !positive(m.ObservationNoise),
+		m.Valid(len(m.Inputs), m.drawn()),
+		faults.If(!positive(q.Noise) || !positive(m.ObservationNoise),
 			"the model file's noise variances, %v and for observations %v, aren't both positive",
-			m.Posterior.Noise, m.ObservationNoise),
-		faults.Of(unknown, "the model file: %w"),
-		m.saneNoise(),
-		faults.If(m.Varying != nil && !plain,
-			"the model file has a noise that depends on inputs, but a posterior for one "+
-				"noise variance"),
-		faults.If(m.Errors != "" && !(plain && m.Varying == nil && s.Transform == nil),
-			"the model file has a column of standard errors, but a posterior or a noise that "+
-				"doesn't go with it"),
-		faults.If((m.Limits == "" && m.Certificate != nil && m.Certificate.Limits > 0) ||
-			(m.Limits != "" && !(plain && m.Varying == nil && m.Errors == "" &&
-				m.Beside == nil && m.Conformal == nil && (m.Certificate == nil || meanAlone))),
-			"the model file has targets that are limits, but a posterior, a noise, intervals "+
-				"or a certificate that doesn't go with them"),
-		m.saneMonotone(),
+			q.Noise, m.ObservationNoise),
+		m.Goes(m.features()),
+		faults.If(m.Censored == "" && m.Certificate != nil && m.Certificate.Limits > 0,
+			"the model file's certificate counts limits, and no column has any"),
+		faults.When(q.Monotone != nil, q.Monotone.Check(len(m.Inputs)), "the model file: %w"),
+		faults.If(q.Monotone != nil &&
+			(!m.Terms.MeanAlone() || m.TrainsForBound() || m.Split == ByPosition),
+			"the model file has a monotone mean, which needs a mean that is certified by its "+
+				"own misses"),
 		m.saneIntervals(),
 	)
 }
 
-// saneNoise returns an error if the noise doesn't go with the classes, the levels, the scaling,
-// the columns and the certificate.
-func (m *Model) saneNoise() error {
-	s := m.Scaling
-	noise := m.Sited()
-	_, rated := noise.(objective.Rated)
-	classes := m.Classes != nil
-	middle, half := LabelScale(m.drawn())
-	columns := m.Offset != "" || m.Errors != "" || m.Limits != "" || m.Posterior.Monotone != nil
-	return faults.First(
-		faults.If(m.Noise != "" && ((m.TrainsForBound() && !m.drawn()) || m.Split == ByPosition),
-			"the model file has the noise %q, but a posterior for Gaussian noise alone",
-			m.Noise),
-		faults.If(classes != (m.Noise == objective.ProbitName) ||
-			(classes && (len(m.Classes) != 2 || m.Classes[0] == m.Classes[1] ||
-				m.Terms.Loss.Kind != pacbayes.Label)),
-			"the model file's classes don't go with its noise or its loss"),
-		faults.If((m.Ordinal != nil) != (m.Noise == objective.OrdinalName) ||
-			(m.Ordinal != nil && !m.Ordinal.Valid()),
-			"the model file's levels and thresholds don't go with its noise"),
-		faults.If(s.AsIs != (noise != nil && !classes) ||
-			(classes && (s.TargetMean != middle || s.TargetScale != half)),
-			"the model file's scaling doesn't go with its noise"),
-		faults.If((noise != nil && (columns || m.drawn() != m.TrainsForBound() ||
-			(!m.drawn() && ((!noise.Scaled() && m.ObservationNoise != 1) ||
-				!m.Terms.MeanAlone())))) || (m.Exposure != "" && !rated),
-			"the model file's noise doesn't go with its scaling, its columns or its loss"),
-		m.Varying.check(len(m.Inputs)),
-	)
-}
-
-// saneMonotone returns an error if the model can't have a monotone mean.
-func (m *Model) saneMonotone() error {
-	q := m.Posterior
-	if q.Monotone == nil {
-		return nil
-	}
-	return faults.First(
-		faults.Of(q.Monotone.Check(len(m.Inputs)), "the model file: %w"),
-		faults.If(!m.Terms.MeanAlone() || m.TrainsForBound() || m.Split == ByPosition ||
-			m.Offset != "",
-			"the model file has a monotone mean, which needs a mean that is certified by its "+
-				"own misses, and no offset"),
-	)
+// features returns what the target is combined with.
+func (m *Model) features() observation.Features {
+	kind, _ := method.Find(m.Objective)
+	return observation.Features{File: true, Positional: m.Split == ByPosition,
+		Target: m.Target, Own: []string{m.Target, m.Group}, Below: m.Reading.Below,
+		Informed: m.Terms.Informed, MeanAlone: m.Terms.MeanAlone(), Drawn: m.drawn(),
+		Labels: m.Terms.Loss.Kind == pacbayes.Label, Aside: m.Conformal != nil,
+		Method: m.Objective, Noise: m.Noise, Likelihood: m.Noise, Bound: m.TrainsForBound(),
+		Alternates: kind.Exact || kind.Local, Sites: m.Objective == method.EvidenceName,
+		Transformed: m.Scaling.Transform != nil, Monotone: m.Posterior.Monotone != nil,
+		Several: m.Beside != nil}
 }
 
 // saneIntervals returns an error if the ranges of inputs, the sets of labels or the intervals
@@ -291,7 +240,7 @@ func (m *Model) saneMisses() error {
 			ok = ok && above(p.HalfWidth*(1+margin)) <= p.Misses
 		}
 	}
-	if m.Context != nil && m.Limits == "" {
+	if m.Context != nil && m.Censored == "" {
 		rmse := m.Scaling.TargetScale * norm(of.Misses) / math.Sqrt(float64(c.Rows))
 		ok = ok && math.Abs(m.Context.RMSE-rmse) <= margin*rmse
 	}

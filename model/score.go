@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -45,17 +46,17 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
-	noise, _ := m.likelihood() // no error: Spreads found the noise
+	noise, _ := m.Likelihood() // no error: Spreads found the noise
 	for i, v := range at.z {
 		d := v - mean[i]
 		sd := math.Sqrt(spreads[i].Variance)
 		miss := at.Y[i] - at.Mean[i]
 		se[i] = miss * miss
-		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.noiseIn(at.noises, i))
+		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.NoiseIn(at.noises, i))
 		if m.Scaling.Transform != nil {
 			lp[i] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
 		}
-		if r := v - m.from(mean[i], variance[i]); spreads[i].Lower*sd <= r &&
+		if r := v - m.From(mean[i], variance[i]); spreads[i].Lower*sd <= r &&
 			r <= spreads[i].Upper*sd {
 			inside++
 		}
@@ -65,7 +66,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 				lp[i] -= math.Log(m.Scaling.TargetScale)
 			}
 		}
-		z, err := noise.NormalScore(v, mean[i], variance[i], m.noiseIn(at.noises, i))
+		z, err := noise.NormalScore(v, mean[i], variance[i], m.NoiseIn(at.noises, i))
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +137,7 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 		return s, err
 	}
 	if noise := m.Sited(); noise != nil && m.Classes == nil {
-		if err := CheckTargets(d, rows, noise); err != nil {
+		if err := observation.CheckTargets(d, rows, noise); err != nil {
 			return s, err
 		}
 	}
@@ -155,16 +156,16 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	if s.mean, s.variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling)); err != nil {
 		return s, err
 	}
-	if s.noises, err = m.noises(d.Scaled(rows, m.Scaling), s.mean, s.variance); err != nil {
+	if s.noises, err = m.Noises(d.Scaled(rows, m.Scaling), s.mean, s.variance); err != nil {
 		return s, err
 	}
 	s.Mean = s.mean
 	s.Variance = s.variance
 	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
 		point, sd, err := m.Points(s.mean, s.variance, s.noises)
-		var of *rowError
+		var of *observation.RowError
 		if errors.As(err, &of) {
-			err = fmt.Errorf("%s: %s: %w", d.Source, d.Where(rows[of.row]), of.error)
+			err = fmt.Errorf("%s: %s: %w", d.Source, d.Where(rows[of.Row]), of.Err)
 		}
 		if err != nil {
 			return s, err
@@ -268,7 +269,7 @@ func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
 	for i, z := range at.z {
 		miss := z - at.mean[i]
 		off := at.Y[i] - at.Mean[i]
-		if noisy := at.variance[i] + m.noiseIn(at.noises,
+		if noisy := at.variance[i] + m.NoiseIn(at.noises,
 			i); !linalg.Finite([]float64{miss * miss / noisy, noisy, off * off}) ||
 			!(at.variance[i] >= 0) {
 			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs "+

@@ -297,7 +297,7 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 // Population returns the rows that Together is about, in words.
 func (s *Several) Population() string {
 	first := s.Models[0]
-	of := Model{Group: first.Group, Reading: first.Reading}
+	of := Model{Origin: Origin{Group: first.Group}, Reading: first.Reading}
 	for _, m := range s.Models {
 		for _, tie := range m.Ties {
 			if !slices.ContainsFunc(of.Ties, func(t Tie) bool { return t.Unit() == tie.Unit() }) {

@@ -41,7 +41,7 @@ const maxWhole = 5000
 // NoWhole returns the reason why the model can't have intervals from all rows, or nil.
 // rows is the number of rows.
 func (m *Model) NoWhole(rows int) error {
-	if m.Limits != "" {
+	if m.Censored != "" {
 		return errors.New("full and jackknife intervals need all targets, and some of this " +
 			"model's are limits")
 	}
@@ -61,7 +61,7 @@ func (m *Model) NoWhole(rows int) error {
 		faults.If(m.Posterior.Monotone != nil,
 			"full and jackknife intervals are of a GP's own mean, not of a monotone one: use "+
 				"conformal intervals"),
-		faults.If(m.Varying != nil || m.Errors != "",
+		faults.If(m.Varying != nil || m.NoiseColumn != "",
 			"full and jackknife intervals need one noise variance for all rows: use "+
 				"conformal intervals"),
 		faults.If(rows > maxWhole,
@@ -128,8 +128,6 @@ func (w *Whole) bound(y []float64) error {
 	}
 	return nil
 }
-
-func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 
 // Ends are the ends of an interval, in the target's own units.
 // They are infinite if too few rows are of the same kind.

@@ -74,7 +74,7 @@ func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
 	if err != nil {
 		return err
 	}
-	if err := rows.Expose(b.mean); err != nil {
+	if err := rows.Shift(b.mean); err != nil {
 		return err
 	}
 	if noises == nil {

@@ -34,8 +34,8 @@ func TestObservedText(t *testing.T) {
 		row, misses string
 	}{
 		{krigo.Data{Target: "kind"}, `{"x": 0.7, "kind": "no"}, [0.7, "yes"]`, "1"},
-		{krigo.Data{Target: "y", Censored: "y"}, `{"x": 0.7, "y": "<-0.3"}, [0.7, 1], {"x": 0.7, "y": 9}`, "2"},
-		{krigo.Data{Target: "level", Censored: "side"},
+		{krigo.Data{Target: "y", Columns: krigo.Columns{Censored: "y"}}, `{"x": 0.7, "y": "<-0.3"}, [0.7, 1], {"x": 0.7, "y": 9}`, "2"},
+		{krigo.Data{Target: "level", Columns: krigo.Columns{Censored: "side"}},
 			`{"x": 0.7, "level": -0.3, "side": "left"}, [0.7, 1, "none"], [2.4, -0.3, -1]`, "1"},
 	} {
 		c.data.Inputs = []string{"x"}

@@ -16,7 +16,7 @@ import (
 func TestOffset(t *testing.T) {
 	table := data.Boston()
 	m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
-		Data:   krigo.Data{Target: "MEDV", Inputs: []string{"RM", "DIS"}, Offset: "LSTAT"},
+		Data:   krigo.Data{Target: "MEDV", Inputs: []string{"RM", "DIS"}, Columns: krigo.Columns{Offset: "LSTAT"}},
 		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}))(t)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	url := "http://" + address + "/v1/predict"

@@ -271,25 +271,19 @@ func (p *piece) read(m *krigo.Model, to *[]float64) error {
 	if err := p.data.Read(rows, x[begin:begin+len(rows)*cols], nil); err != nil {
 		return err
 	}
-	offsets, err := p.data.Offsets(rows) // or exposures
-	if err != nil {
-		return err
-	}
-	errs, err := p.data.StandardErrors(rows)
-	if err != nil {
-		return err
-	}
 	if width > cols {
 		// from the last row on, so that no row is overwritten before it has moved
 		for i := len(rows) - 1; i >= 0; i-- {
-			to := x[begin+i*width:][:width]
-			copy(to, x[begin+i*cols:][:cols])
-			if offsets != nil {
-				to[cols] = offsets[i]
-			}
-			if errs != nil {
-				to[width-1] = errs[i]
-			}
+			copy(x[begin+i*width:][:width], x[begin+i*cols:][:cols])
+		}
+	}
+	for k, name := range m.Further() {
+		cells, err := p.data.Cells(name, rows)
+		if err != nil {
+			return err
+		}
+		for i, v := range cells {
+			x[begin+i*width+cols+k] = v
 		}
 	}
 	scaled := make([]float64, cols)

@@ -58,12 +58,9 @@ type Input struct {
 // Periodic parts of dates aren't among them, because krigo computes them from the dates.
 func inputsOf(m *krigo.Model) []Input {
 	inputs := scaledInputs(m)
-	for _, name := range m.Further() {
-		if !slices.ContainsFunc(inputs, func(i Input) bool { return i.Name == name }) {
-			inputs = append(inputs, Input{Name: name, Scale: 1, at: -1})
-			if name == m.Exposure {
-				inputs[len(inputs)-1].Mean = 1 // the page begins with it
-			}
+	for _, c := range m.Predicting() { // the page begins with what is usual
+		if !slices.ContainsFunc(inputs, func(i Input) bool { return i.Name == c.Name }) {
+			inputs = append(inputs, Input{Name: c.Name, Mean: c.Usual, Scale: 1, at: -1})
 		}
 	}
 	for _, d := range m.Reading.Dates {

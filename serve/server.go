@@ -678,10 +678,10 @@ func wantsCSV(r *http.Request) bool {
 // observedColumns returns the columns of rows with a target.
 func observedColumns(m *krigo.Model) []Input {
 	all := append(inputsOf(m), Input{Name: m.Target, Categories: m.Classes})
-	if m.Limits == m.Target {
+	if m.Censored == m.Target {
 		all[len(all)-1].Categories = []string{"<", ">"} // its values may be text: <0.1
-	} else if m.Limits != "" {
-		all = append(all, Input{Name: m.Limits, Categories: []string{"left", "right", "none"}})
+	} else if m.Censored != "" {
+		all = append(all, Input{Name: m.Censored, Categories: []string{"left", "right", "none"}})
 	}
 	return all
 }

@@ -32,7 +32,7 @@ func TestLimits(t *testing.T) {
 	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
 	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "limits.csv"}.Read())(t)
 	for _, method := range []string{"evidence", "nearest"} {
-		o := krigo.Options{Data: krigo.Data{Target: "y", Censored: "y"}, Kernel: krigo.Kernel{Expression: "se"},
+		o := krigo.Options{Data: krigo.Data{Target: "y", Columns: krigo.Columns{Censored: "y"}}, Kernel: krigo.Kernel{Expression: "se"},
 			Method: krigo.Method{Name: method}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
 		m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
 		must.Hold(t, m.Certificate.Limits != 0, "no limits")

@@ -726,7 +726,7 @@ func TestTransforms(t *testing.T) {
 		return nil
 	}))
 	for i, loss := range []string{"band", "relative"} { // an offset, which is also an input in the second model
-		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Offset: "LSTAT", Inputs: []string{"RM", "DIS", "LSTAT"}[:2+i]},
+		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Inputs: []string{"RM", "DIS", "LSTAT"}[:2+i], Columns: krigo.Columns{Offset: "LSTAT"}},
 			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "evidence"},
 			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Loss: loss,
 				Epsilon: 0.3}}
@@ -740,7 +740,7 @@ func TestTransforms(t *testing.T) {
 		must.Hold(t, !agrees, "another offset, %s: %s", loss, said)
 	}
 	for _, options := range [][2]string{{"evidence", "band"}, {"fitc", "scaled"}} { // a column of standard errors
-		o := krigo.Options{Data: krigo.Data{Target: "MEDV", NoiseColumn: "NOX", Inputs: []string{"RM", "DIS"}},
+		o := krigo.Options{Data: krigo.Data{Target: "MEDV", Inputs: []string{"RM", "DIS"}, Columns: krigo.Columns{NoiseColumn: "NOX"}},
 			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: options[0], Inducing: 12},
 			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Loss: options[1], Epsilon: 1}}
@@ -751,7 +751,7 @@ func TestTransforms(t *testing.T) {
 		must.Do(t, m.Save(path))
 		agrees, said := verify(t, path, table)
 		must.Hold(t, agrees, "standard errors, %s: %s", options, said)
-		m.Errors = "AGE"
+		m.NoiseColumn = "AGE"
 		must.Do(t, m.Save(path))
 		agrees, said = verify(t, path, table)
 		must.Hold(t, !agrees, "other standard errors, %s: %s", options, said)

@@ -224,9 +224,11 @@ func (s *server) keep(m *krigo.Model) *reply {
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs,
 		"encoding": m.Encoding, "reading": m.Reading, "fit": s.o.Describe(m),
 		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group,
-		"offset": m.Offset, "exposure": m.Exposure, "noise_column": m.Errors,
-		"censored": m.Limits, "classes": m.Classes, "options": m.Fitted,
+		"classes": m.Classes, "options": m.Fitted,
 		"notices": m.Findings.Words(), "findings": m.Findings.Tell()}
+	for field, column := range m.Columns.Named() {
+		of[field] = column
+	}
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}

@@ -133,9 +133,9 @@ func fitKinds(ctx context.Context) (all []*specimen, err error) {
 		target, noise string
 		more          krigo.Data
 	}{{"label", "", krigo.Data{}}, {"count", "poisson", krigo.Data{}},
-		{"count", "negative-binomial", krigo.Data{Exposure: "months"}}, {"size", "gamma", krigo.Data{Exposure: "months"}},
+		{"count", "negative-binomial", krigo.Data{Columns: krigo.Columns{Exposure: "months"}}}, {"size", "gamma", krigo.Data{Columns: krigo.Columns{Exposure: "months"}}},
 		{"size", "gamma", krigo.Data{}}, {"grade", "ordinal", krigo.Data{}}, {"y", "student", krigo.Data{}},
-		{"y", "", krigo.Data{NoiseColumn: "error"}}, {"y", "", krigo.Data{Censored: "limit"}},
+		{"y", "", krigo.Data{Columns: krigo.Columns{NoiseColumn: "error"}}}, {"y", "", krigo.Data{Columns: krigo.Columns{Censored: "limit"}}},
 		{"size", "", krigo.Data{Transform: "log"}}} {
 		s := &specimen{name: strings.TrimSpace(kind.target + " " + kind.noise + " " + kind.more.Exposure)}
 		s.cells, s.options = ofKind(kind.target, kind.noise, kind.more)

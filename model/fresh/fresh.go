@@ -312,7 +312,7 @@ func Certify(ctx context.Context, m *model.Model, table *dataset.Table) (found *
 // that, and what in m's own certificate the fresh rows contradict.
 func (f *Fresh) Sentence(m *model.Model) string {
 	// the rows' source, without the ties among m's own rows
-	about := (&model.Model{Group: m.Group}).Population().Says
+	about := (&model.Model{Origin: model.Origin{Group: m.Group}}).Population().Says
 	said := say.Confidence(f.Delta, "fresh", m.Group) +
 		say.Bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route,
 			Group: m.Group,

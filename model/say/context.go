@@ -98,7 +98,7 @@ func Scores(m *model.Model) string {
 	}
 	r2 := spelling.If(x.R2 != 0, ", R² %.3f%s", x.R2,
 		spelling.If(m.Offset != "", " of what %s misses", cautious.Name(m.Offset)))
-	hold := spelling.Either(m.Limits != "", "hold, or don't contradict,", "hold")
+	hold := spelling.Either(m.Censored != "", "hold, or don't contradict,", "hold")
 	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% "+
 		"intervals %s %.1f %% of the targets.", name, value, beside(m), cautious.Digits(x.MAE, 3),
 		cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
@@ -136,7 +136,7 @@ func beside(m *model.Model) string {
 // FromAllRows says how many rows trained the model, and how a model of all rows is made.
 // It returns "" without a certificate whose rows could train too.
 func FromAllRows(m *model.Model) string {
-	if m.Certificate == nil || m.Context == nil || m.Limits != "" || m.Sited() != nil {
+	if m.Certificate == nil || m.Context == nil || m.Censored != "" || m.Sited() != nil {
 		return ""
 	}
 	trained := m.Counts[dataset.Prior]

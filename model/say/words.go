@@ -78,7 +78,7 @@ func Sentence(m *model.Model, c *pacbayes.Certificate) string {
 		all := *c
 		itself := *m
 		all.MeanBound = x.Unknown.MeanBound
-		itself.Limits = ""
+		itself.Censored = ""
 		caution += " As a bound by itself, with the same confidence, and wherever such " +
 			"targets lie: " + Bound(&itself, &all, about) +
 			spelling.If(all.MeanBound > 0.5,
@@ -162,7 +162,7 @@ func saidMean(m *model.Model, c *pacbayes.Certificate) string {
 		unit = ownSD
 		raw = 1
 	}
-	errs := spelling.Either(m.Limits != "", "distance from "+known(m), "absolute error")
+	errs := spelling.Either(m.Censored != "", "distance from "+known(m), "absolute error")
 	clip := cautious.Least(e.Clip * raw)
 	return fmt.Sprintf("\n  their mean %s is at most %s%s, with each error capped at %s", errs,
 		cautious.Width(e.Bound*raw), unit, clip)
@@ -296,7 +296,7 @@ func Promised(m *model.Model, p *pacbayes.Promise) string {
 
 // known returns what predictions are compared with: the target, or what is known of it.
 func known(m *model.Model) string {
-	if m.Limits != "" {
+	if m.Censored != "" {
 		return "what is known of " + cautious.Name(m.Target)
 	}
 	return cautious.Name(m.Target)

@@ -61,14 +61,6 @@ func checkData(d fitting.Data) settings.Faults {
 			"group: a fit can't have both --group and --split last: whole groups get random "+
 				"roles"),
 	)
-	own := append([]string{d.Target, d.Group}, d.Categorical...)
-	for _, c := range [][3]string{{"offset", d.Offset, "predictions"},
-		{"exposure", d.Exposure, "exposures"}, {"noise-column", d.NoiseColumn, "standard errors"}} {
-		wrong.If(c[1] != "" && slices.Contains(own, c[1]), "%s %q: that column is the target or "+
-			"has another part, groups rows or holds categories: name a column of %s",
-			c[0], c[1], c[2])
-		own = append(own, c[1])
-	}
 	wrong.If(d.Group != "" && (d.Group == d.Target || slices.Contains(d.Categorical, d.Group)),
 		"group %q: that column is the target, or an input", d.Group)
 	return append(wrong, checkBeside(d)...)
@@ -96,12 +88,6 @@ func checkBeside(d fitting.Data) (wrong settings.Faults) {
 		faults.If(d.Scaling == dataset.Declared,
 			"several targets: declared constants are of one target: leave the scaling at "+
 				"prior-rows, or fit each target alone"),
-		faults.If(d.Offset != "",
-			"several targets: the offset %q is a prediction of one target: fit each target "+
-				"alone", d.Offset),
-		faults.If(d.NoiseColumn != "",
-			"several targets: the noise-column %q is of one target: fit each target alone",
-			d.NoiseColumn),
 		faults.If(d.Group == dataset.EqualRows,
 			"several targets: rows that are equal in one target may differ in another, so "+
 				"that copies don't group rows: choose --duplicates drop"),
@@ -198,8 +184,6 @@ func checkRun(r fitting.Run) settings.Faults {
 // promise.
 func (o Asked) checkTogether() settings.Faults {
 	bound := o.Method.Kind().Bound != ""
-	_, rated := o.Sited().(objective.Rated)
-	transform := o.Data.Transform
 	return slices.Concat(settings.Faults{
 		faults.If(o.Method.InducingBy == "theory" &&
 			!slices.Contains([]string{"se", "matern32", "matern52"}, o.Kernel.Expression),
@@ -222,17 +206,8 @@ func (o Asked) checkTogether() settings.Faults {
 		faults.If(len(o.Promise.Slices) > 0 && o.Data.Group != "",
 			"slices: groups have no slices, since a group's loss is the share of its rows "+
 				"that miss"),
-		faults.When(slices.Contains(dataset.Transforms(), transform), o.Untransformed(),
-			"target-transform %s: %w; or target-transform none", transform),
-		faults.When(o.Kernel.Noise == objective.StudentName, o.Unsited(),
-			"noise student: %w; or noise constant"),
+		o.Observed().Goes(o.features()),
 		faults.When(o.Kernel.Monotone != nil, o.unordered(), "monotone: %w"),
-	}, o.checkVarying(), settings.Faults{
-		faults.If(o.Data.Exposure != "" && !rated,
-			"exposure %q: it multiplies the mean of a count or a positive number: take noise "+
-				"negative-binomial, poisson or gamma", o.Data.Exposure),
-	}, o.checkCensored(), settings.Faults{
-		o.checkSited(),
 		faults.When(o.Run.Deliver == "all", o.CheckDelivered(), "%w"),
 		faults.If(o.Promise.Loss == string(pacbayes.Scaled) && (bound || o.Method.Term == "loss"),
 			"loss scaled: it counts the standard deviations that training finds, so that %s "+
@@ -245,29 +220,6 @@ func (o Asked) checkTogether() settings.Faults {
 			"temper: a mean bounded directly doesn't depend on it; give one factor, or "+
 				"mean-bound both or twice"),
 	}, o.checkTerms())
-}
-
-// checkVarying reports what a noise that isn't the same for all rows can't have.
-func (o Asked) checkVarying() settings.Faults {
-	what := "noise " + o.Kernel.Noise
-	if !o.Varies() {
-		what = "noise-column"
-		if o.Data.NoiseColumn == "" {
-			return nil
-		}
-	}
-	return settings.Faults{
-		faults.If(o.Data.NoiseColumn != "" && cmp.Or(o.Kernel.Noise, "constant") != "constant",
-			"noise-column: it is added to a noise that is the same for all rows: take noise "+
-				"constant, or leave the column out"),
-		faults.If(!o.certifiesMean(),
-			"%s: the prior rows teach the noise, so that it takes prior informed, nothing "+
-				"learnt after it, and mean-bound direct", what),
-		faults.If(!slices.Contains([]string{"", method.EvidenceName, method.NearestName,
-			method.VFEName, method.FITCName, method.DTCName, method.PEPName}, o.Method.Name),
-			"%s: %s has one noise variance for all rows: take evidence, nearest, vfe, fitc, "+
-				"dtc or pep", what, o.Method.Name),
-	}
 }
 
 // checkTerms checks whether the terms suit the route. Other checks of terms are checks of options.
@@ -290,123 +242,12 @@ func (o Asked) certifiesMean() bool {
 	return o.Informed() && !o.Learns() && o.Promise.MeanBound == pacbayes.Direct
 }
 
-// Untransformed says why the target can't have a transform, or returns nil.
-// A target can have a transform only if the certificate is for a mean alone, and counts this mean's
-// misses. Such a mean is a fixed function of the inputs, in the target's units.
-func (o Asked) Untransformed() error {
-	_, known := method.Find(o.Method.Name)
-	return faults.First(
-		faults.If(o.Data.Offset != "",
-			"the offset is in the target's own units, and is added to predictions in these "+
-				"units"),
-		faults.If(o.Data.NoiseColumn != "",
-			"the standard errors of noise-column are in the target's own units, and a "+
-				"transform would change them"),
-		faults.If(!o.certifiesMean(),
-			"a random draw of the model isn't Gaussian in the target's units, so that it "+
-				"takes a mean that is certified by its own misses: prior informed, nothing "+
-				"learnt after it, and mean-bound direct"),
-		faults.If(o.Data.Scaling != dataset.PriorRows,
-			"its constants come from the prior rows, and the scaling with them: leave that "+
-				"at prior-rows"),
-		faults.If(o.Method.Kind().Bound != "" || o.Method.Term == "loss",
-			"%s trains for a loss of the target itself: take an objective such as evidence "+
-				"or nearest", o.Method.Name),
-		faults.If(known && o.Method.Likelihood() != "",
-			"the noise of %s isn't Gaussian, and it would take both: take evidence, nearest "+
-				"or svgp", o.Method.Name),
-	)
-}
-
 // Likelihood returns the name of the noise that a fit trains; "" is Gaussian.
 func (o Asked) Likelihood() string {
 	if o.Kernel.Noise == objective.StudentName || o.Sited() != nil {
 		return o.Kernel.Noise
 	}
 	return o.Method.Likelihood()
-}
-
-// Unsited says why a fit can't alternate between parameters and the noise of each row (see
-// alternate), or returns nil.
-func (o Asked) Unsited() error {
-	k := o.Method.Kind()
-	return faults.First(
-		faults.If(!o.certifiesMean(),
-			"it takes a mean that is certified by its own misses: prior informed, nothing "+
-				"learnt after it, and mean-bound direct"),
-		faults.If((!k.Exact && !k.Local) || (k.Exact && o.Method.OnBatches()),
-			"it is for the objectives evidence (without batches) and nearest"),
-		faults.If(o.Data.NoiseColumn != "",
-			"the standard errors of noise-column are of Gaussian noise"),
-		faults.If(o.Data.Transform != "" && o.Data.Transform != NoTransform &&
-			o.Data.Censored == "",
-			"the target has either its own noise or a transform: take target-transform none"),
-	)
-}
-
-// checkCensored reports what can't be combined with targets that are limits.
-func (o Asked) checkCensored() settings.Faults {
-	d := o.Data
-	if d.Censored == "" {
-		return nil
-	}
-	return settings.Faults{
-		faults.Of(o.Unsited(), "censored: %w; or leave rows with limits out"),
-		faults.If(o.Promise.Calibration > 0 || d.TestFraction > 0,
-			"censored: a limit has no error, so that calibration and test rows can't be set "+
-				"aside at random: leave calibration-fraction and test-fraction out"),
-		faults.If(len(d.Beside) > 0 ||
-			slices.Contains(append(slices.Clone(d.Categorical), d.Group, d.Offset), d.Censored),
-			"censored %q: it takes the target, or a column of its own, and one target",
-			d.Censored),
-		faults.If(d.Censored == d.Target && d.Reading.Below != "",
-			"censored %q: with below %s its limits are read as numbers: leave below out",
-			d.Censored, d.Reading.Below),
-		faults.If(o.Method.Solver == posterior.ByCG,
-			"censored: take the solver cholesky, or the objective nearest"),
-		faults.If(o.Kernel.Noise == objective.StudentName || o.Varies(),
-			"censored: it takes noise constant, not %s", o.Kernel.Noise),
-	}
-}
-
-// checkSited reports what a noise with sites can't be combined with.
-func (o Asked) checkSited() error {
-	d := o.Data
-	p := o.Promise
-	bound := o.Method.Kind().Bound != ""
-	if o.Sited() == nil {
-		return faults.UsageIf(d.Classes != nil, "classes: they take noise probit, not %s",
-			o.Kernel.Noise)
-	}
-	err := faults.First(
-		faults.If(d.Classes != nil && !o.Labels(), "classes take noise probit"),
-		faults.If(d.Classes != nil && (len(d.Classes) != 2 || d.Classes[0] == d.Classes[1]),
-			"it takes two classes"),
-		faults.If(o.Labels() && (p.Loss != string(pacbayes.Label) || p.Epsilon != 0.5 ||
-			p.Units != "raw"),
-			"the certificate counts wrong labels: leave out loss, epsilon and epsilon-units"),
-		faults.If(o.Labels() && (p.Share > 0 || p.Curve || p.Calibration > 0),
-			"labels have no widths: leave out promise, curve and calibration-fraction"),
-		faults.If(o.Labels() && bound && !o.Drawn(),
-			"%s bounds what a random draw gives: take prior grid, or posterior learnt or free",
-			o.Method.Name),
-		faults.If(o.Labels() && !bound && !o.Informed(),
-			"a prior on the grid takes kl-pac or sqrt-pac"),
-		faults.If((!o.Drawn() || !bound) && (o.Method.Name != method.EvidenceName ||
-			o.Method.OnBatches() || o.Method.Solver == posterior.ByCG),
-			"its sites take the objective evidence, by solver cholesky or nearest, and "+
-				"without batches"),
-		faults.If(d.Scaling != dataset.PriorRows,
-			"its targets have no scale: take scaling prior-rows"),
-		faults.If(d.Offset != "" || d.Censored != "" || (len(d.Beside) > 0 && d.Kinds == nil) ||
-			o.Kernel.Monotone != nil || o.Run.Init != nil || d.NoiseColumn != "",
-			"offset, censored, monotone, init, noise-column and several targets are for "+
-				"regression"),
-		faults.If(o.Kernel.Noise == objective.OrdinalName && o.Kernel.Mean == "zero",
-			"the mean says where the first threshold lies: take mean constant or linear"),
-		faults.When(!o.Drawn(), o.Unsited(), "%w"),
-	)
-	return faults.AsUsage(faults.Of(err, "noise %s: %w", o.Kernel.Noise))
 }
 
 // unordered says why the predictions can't be monotone, or returns nil.
@@ -424,9 +265,6 @@ func (o Asked) unordered() error {
 		faults.If(o.Method.Kind().Bound != "",
 			"%s trains for a bound on its own mean: take an objective such as evidence or "+
 				"nearest", o.Method.Name),
-		faults.If(o.Data.Offset != "",
-			"the sum of the predictions and the offset needn't be monotone: make the offset "+
-				"an input in its place"),
 		faults.If(o.Data.Beside != nil, "it is of one target: fit each target alone"),
 	)
 }
@@ -475,24 +313,13 @@ func (o Asked) CheckPredictor(solver string) error {
 
 // CheckSpread reports options that need all rows on one rank.
 func (o Asked) CheckSpread(r ranks.Ranks) error {
-	for _, part := range []struct {
-		asked bool
-		name  string
-	}{
-		{Encodes(o.Data), "an encoding of categories or missing values"},
-		{o.Method.AlphaBy == "cv", "alpha cv"},
-		{o.Data.Group != "", "group"},
-		{len(o.Promise.Slices) > 0, "slices"},
-		{o.Data.Exposure != "", "exposure"},
-		{o.Data.NoiseColumn != "", "noise-column"},
-		{o.Varies(), "a noise that depends on the inputs"},
-		{o.Kernel.Monotone != nil, "a monotone prediction"},
-	} {
-		if part.asked && r.Size() > 1 {
-			return faults.Usage("%s isn't spread over ranks: use one", part.name)
-		}
-	}
-	return nil
+	part := cmp.Or(append(o.Observed().OneRank(),
+		spelling.If(Encodes(o.Data), "an encoding of categories or missing values"),
+		spelling.If(o.Method.AlphaBy == "cv", "alpha cv"),
+		spelling.If(o.Data.Group != "", "group"),
+		spelling.If(len(o.Promise.Slices) > 0, "slices"),
+		spelling.If(o.Kernel.Monotone != nil, "a monotone prediction"))...)
+	return faults.UsageIf(part != "" && r.Size() > 1, "%s isn't spread over ranks: use one", part)
 }
 
 // CheckCounts reports too few rows, or groups, for the options.

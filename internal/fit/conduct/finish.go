@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -137,17 +138,14 @@ func describe(d *deal.Dealt, q *posterior.Posterior, terms pacbayes.Terms,
 	}
 	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.Data.Inputs, Target: d.Data.Target,
-		Offset:   d.Data.Offset,
-		Exposure: d.Data.Exposure, Errors: d.Data.Noise, Limits: o.Data.Censored,
-		Classes: o.Data.Classes, Kinds: o.Data.Kinds, Encoding: d.Data.Encoding,
-		Scaling: d.Scaling, Varying: d.Varying, Ordinal: d.Ordinal,
-		Posterior: q,
-		Terms:     terms,
-		Source:    d.Data.Source, Seed: o.Run.Seed, Split: ask.Split(o.Data), Group: o.Data.Group,
-		Reading: o.Data.Reading, Fitted: d.Text,
-		Hash: d.Units.HashOf(d.Roles.Rows(dataset.Certified)), All: d.Units.Hash,
-		Targets: d.Units.Targets, HashOrder: d.Order,
-		Findings: found, Beside: o.Data.Beside,
+		Observation: observation.Observation{Scaling: d.Scaling, Varying: d.Varying,
+			Ordinal: d.Ordinal, Classes: o.Data.Classes, Kinds: o.Data.Kinds,
+			Columns: o.Data.Columns},
+		Encoding: d.Data.Encoding, Posterior: q, Terms: terms,
+		Origin: model.Origin{Source: d.Data.Source, Seed: o.Run.Seed, Split: ask.Split(o.Data),
+			Group: o.Data.Group, Hash: d.Units.HashOf(d.Roles.Rows(dataset.Certified)),
+			All: d.Units.Hash, Targets: d.Units.Targets, HashOrder: d.Order},
+		Reading: o.Data.Reading, Fitted: d.Text, Findings: found, Beside: o.Data.Beside,
 	}
 	if m.Beside != nil {
 		m.Dealt = d.Dealt

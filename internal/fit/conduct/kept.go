@@ -60,9 +60,8 @@ func CheckAsked(m *model.Model, columns []string) error {
 	possible := slices.ContainsFunc(plan.Possible(o, model.InputsOf(m.Inputs, m.Encoding)),
 		func(f plan.Family) bool { return plan.SameShape(f.Spec(), is) && f.Mean == base.Mean })
 	columnsDiffer := o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) ||
-		o.Data.Group != m.Group || o.Data.Offset != m.Offset || o.Data.Exposure != m.Exposure ||
-		!slices.Equal(o.Data.Classes, m.Classes) || !reflect.DeepEqual(o.Data.Kinds, m.Kinds) ||
-		o.Data.NoiseColumn != m.Errors || ask.Encodes(o.Data) != (m.Encoding != nil) ||
+		o.Data.Group != m.Group || !o.Observed().Same(&m.Observation) ||
+		ask.Encodes(o.Data) != (m.Encoding != nil) ||
 		!reflect.DeepEqual(o.Data.Reading, m.Reading)
 	for _, part := range []struct {
 		differs bool

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/observation"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
@@ -46,7 +47,7 @@ type Dealt struct {
 	Reason   string // why there is no certificate, if all rows train
 	// the inputs along which predictions are monotone, without their ends
 	Monotone posterior.Monotone
-	Varying  *model.Varying // a noise that depends on the inputs, once it is learnt
+	Varying  *observation.Varying // a noise that depends on the inputs, once it is learnt
 	// levels of an ordinal target, and the thresholds once they are learnt
 	Ordinal *objective.Ordinal
 }
@@ -57,11 +58,7 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 		return nil, err
 	}
 	o.Data.Reading = table.Reading()
-	table, err := o.Data.Kinds.Spread(table)
-	if err != nil {
-		return nil, err
-	}
-	table, err = table.Limited(o.Data.Target, o.Data.Censored)
+	table, err := o.Observed().Numbered(table, o.Data.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -166,15 +163,12 @@ func (d *Dealt) setLoss() error {
 // If prior rows have to teach an encoding, the roles come first.
 func (d *Dealt) view(table *dataset.Table) (err error) {
 	o := d.Options.Data
-	if table, err = table.Classed(o.Target, o.Classes); err != nil {
-		return err
-	}
 	ignored, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
 	if err != nil {
 		return err
 	}
 	group := func(v *dataset.Data) (_ *dataset.Data, err error) {
-		if v, err = v.Beyond(o.Offset, o.Exposure, o.NoiseColumn); err == nil && o.Group != "" {
+		if v, err = o.Beyond(v); err == nil && o.Group != "" {
 			v, err = v.GroupBy(o.Group)
 		}
 		return v, err
@@ -227,17 +221,12 @@ func (d *Dealt) deal(v *dataset.Data) (err error) {
 // viewTest views a test table in the same way as the data.
 func (d *Dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.Options.Data
-	if table, err = o.Kinds.Spread(table); err == nil {
-		table, err = table.Classed(o.Target, o.Classes)
-	}
-	if err != nil {
-		return err
-	}
-	if table, err = table.Within(d.Data.Context()).Limited(o.Target, o.Censored); err == nil {
+	table, err = d.Options.Observed().Numbered(table.Within(d.Data.Context()), o.Target)
+	if err == nil {
 		d.Test, err = d.Data.Encoding.Select(table, d.Data.Inputs, o.Target)
 	}
 	if err == nil {
-		d.Test, err = d.Test.Beyond(o.Offset, o.Exposure, o.NoiseColumn)
+		d.Test, err = o.Beyond(d.Test)
 	}
 	if err == nil {
 		var sides []float64
@@ -289,9 +278,9 @@ func (d *Dealt) scale() (err error) {
 	}
 	if noise := d.Options.Sited(); noise != nil && err == nil {
 		if d.Scaling.AsIs = !d.Options.Labels(); !d.Scaling.AsIs {
-			d.Scaling.TargetMean, d.Scaling.TargetScale = model.LabelScale(d.Options.Drawn())
+			d.Scaling.TargetMean, d.Scaling.TargetScale = observation.LabelScale(d.Options.Drawn())
 		}
-		err = model.CheckTargets(d.Data, d.Data.All(), noise)
+		err = observation.CheckTargets(d.Data, d.Data.All(), noise)
 	}
 	return err
 }
@@ -390,11 +379,8 @@ func Gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	if m.PerRow.Known, err = rows.KnownNoise(); err != nil { // one rank has all rows (checkSpread)
 		return m, err
 	}
-	if rows.Data.Exposure != "" {
-		m.Shift = make([]float64, n)
-		if err := rows.Expose(m.Shift); err != nil {
-			return m, err
-		}
+	if m.Shift, err = rows.Data.Shifts(rows.Numbers); err != nil {
+		return m, err
 	}
 	if r.Size() == 1 { // the other ranks would wait for a rank that ended alone
 		m.X = m.X.Until(rows.Context())

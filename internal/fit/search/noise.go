@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
 )
@@ -34,7 +35,7 @@ import (
 // may be a constant.
 //
 // With nearest, and on batches, exp(φᵀb + c) is a factor of the whole variance v_i + s instead, and
-// φ is a function of the mean and ln(v_i + s) too (model.Varying).
+// φ is a function of the mean and ln(v_i + s) too (observation.Varying).
 // A kernel that is rough takes noise for a function, and no noise makes up for a v_i that is too
 // large. On a fifth of protein, the half-width that holds .95, on average in standard deviations of
 // the target, falls from 1.133 to .894 and the NLPD from .587 to .533.
@@ -174,7 +175,7 @@ func (f noiseForm) factor(z matrix.Dense) (matrix.Dense, error) {
 // learnNoise returns the noise of an option that the errors speak for, and c, the mean of ln s on
 // the rows. It is nil if auto finds that held-out density doesn't gain enough.
 func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []float64,
-	seed uint64) (*model.Varying, float64, error) {
+	seed uint64) (*observation.Varying, float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 	base := noiseProblem{phi: x.Like(x.Rows, 0), r2: r2, v: v, rows: rng.Perm(x.Rows), spread: 1}
 	constant, err := base.heldOut(ctx)
@@ -213,10 +214,10 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 	if err != nil {
 		return nil, 0, err
 	}
-	varying := &model.Varying{Slopes: w[1:]}
+	varying := &observation.Varying{Slopes: w[1:]}
 	if f.length > 0 {
 		linalg.Trsv(true, l, w[1:])
-		varying = &model.Varying{Length: f.length, Weights: w[1:],
+		varying = &observation.Varying{Length: f.length, Weights: w[1:],
 			Centres: lists.To(z.Rows, func(k int) []float64 { return slices.Clone(z.Row(k)) })}
 	}
 	logs := varying.Logs(x)
@@ -245,7 +246,7 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 		}
 		whole := p.Choice.Kind().Local || p.Choice.OnBatches()
 		if whole {
-			x = new(model.Varying).Beside(x, mean, v, q.Noise)
+			x = new(observation.Varying).Beside(x, mean, v, q.Noise)
 			for i := range v {
 				r2[i], v[i] = r2[i]/(v[i]+q.Noise), 0
 			}
@@ -302,7 +303,7 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 }
 
 // withVarying returns the plan for rows of this noise.
-func withVarying(p *plan.Plan, v *model.Varying) (_ *plan.Plan, err error) {
+func withVarying(p *plan.Plan, v *observation.Varying) (_ *plan.Plan, err error) {
 	d := *p.Dealt
 	again := *p
 	d.Varying = v

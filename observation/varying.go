@@ -1,4 +1,4 @@
-package model
+package observation
 
 import (
 	"errors"
@@ -94,3 +94,9 @@ func (v *Varying) Beside(x matrix.Dense, mean, variance []float64, s float64) ma
 
 // mostVarying limits |ln a|.
 const mostVarying = 20
+
+// Of does what Factors does for rows that it reads block by block.
+func (v *Varying) Of(rows Blocks) (a []float64, err error) {
+	err = EachBlock(rows, func(_ int, x matrix.Dense) { a = append(a, v.Factors(x)...) })
+	return a, err
+}

@@ -1,0 +1,79 @@
+package observation
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/faults"
+)
+
+// parts has all properties of a target.
+// Their columns are hashed, listed and predicted from in this order.
+var parts = []*part{&transform, &noise, &varying, &offset, &exposure, &noiseColumn, &limits,
+	&classes, &sited, &ordinal}
+
+// Goes returns an error if the target can't be combined with the features.
+// It is the only place that says what goes with what. For options it has all that is wrong, and for
+// a file the first.
+func (o *Observation) Goes(with Features) error {
+	var wrong []error
+	own := with.Own
+	for _, p := range parts {
+		if !p.is(o) {
+			continue
+		}
+		rows := p.goes(o, with)
+		if p.holds != "" {
+			name := p.column(&o.Columns)
+			rows = append(rows, faults.If(slices.Contains(own, name), "%s %q: that column is the "+
+				"target or has another part, groups rows or holds categories: name a column of %s",
+				p.option(), name, p.holds))
+			own = append(slices.Clip(own), name)
+		}
+		err := errors.Join(rows...)
+		old := with.Positional && p.version >= withNoise
+		if with.File && p.file != "" && (old || err != nil) {
+			err = errors.New(p.file)
+		}
+		if with.File && err != nil {
+			return err
+		}
+		wrong = append(wrong, err)
+	}
+	return errors.Join(wrong...)
+}
+
+// of returns what the target's properties say, without "".
+func (o *Observation) of(says func(p *part) string) (all []string) {
+	for _, p := range parts {
+		if said := says(p); said != "" && p.is(o) {
+			all = append(all, said)
+		}
+	}
+	return all
+}
+
+// OneRank returns what rows that are spread over ranks can't have.
+func (o *Observation) OneRank() []string {
+	return o.of(func(p *part) string { return p.alone })
+}
+
+// Vouched returns what no program can check about how the target was observed.
+func (o *Observation) Vouched() []string {
+	return o.of(func(p *part) string { return p.vouched })
+}
+
+// Learnt returns what training learns about how the target was observed, beside parameters.
+func (o *Observation) Learnt() []string {
+	return o.of(func(p *part) string { return p.learnt })
+}
+
+// FileVersion returns the oldest version of model files that can hold the target.
+func (o *Observation) FileVersion() (version uint32) {
+	for _, p := range parts {
+		if p.is(o) {
+			version = max(version, p.version)
+		}
+	}
+	return version
+}

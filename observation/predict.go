@@ -1,0 +1,220 @@
+package observation
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/objective"
+)
+
+// Prediction is a model's prediction for one row, in the target's own units.
+type Prediction struct {
+	// mean of f, and of y if the noise is symmetric;
+	// with a transform of the target, the median or mean of y
+	Mean           float64 `json:"mean"`
+	LatentVariance float64 `json:"latent_variance"` // variance of f
+	// variance of y, from the noise's own density if it isn't Gaussian;
+	// see dataset.Scaling.RawVariance
+	PredictiveVariance float64 `json:"predictive_variance"`
+	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
+	Upper95            float64 `json:"upper95"`
+	// Outside counts the inputs that lie outside the range of the rows that the model was made
+	// from. If no input does, Outside is 1 for a row that is farther from the training rows than
+	// nearly all others (Range.Far), else 0. A guarantee about rows from the model's source says
+	// nothing about a row that is outside. In models up to version 4 it is always 0.
+	Outside int `json:"outside"`
+	// Label is the more probable class, if the target has classes, or the most probable level of an
+	// ordinal target. Mean is then the probability of the second class, or the mean level, and
+	// LatentVariance is of f itself.
+	Label string `json:"label,omitempty"`
+
+	// The square roots of the variances. A standard deviation may fit in a float64 even if its
+	// variance doesn't (see OutOfRange).
+	LatentSD     float64 `json:"latent_sd"`
+	PredictiveSD float64 `json:"predictive_sd"`
+
+	f, sd float64 // mean of f and, with a transform, standard deviation of y, in scaled units
+}
+
+// OutOfRange says whether a float64 can't hold a variance to all its digits, though it holds the
+// standard deviation.
+func (p Prediction) OutOfRange() bool {
+	out := func(variance, sd float64) bool {
+		return sd > 0 && (variance < 0x1p-1022 || variance == math.MaxFloat64)
+	}
+	return out(p.LatentVariance, p.LatentSD) || out(p.PredictiveVariance, p.PredictiveSD)
+}
+
+// Fill copies the prediction to values, a row of a table with the columns krigo.PredictionNames;
+// see files.WriteFile.
+func (p Prediction) Fill(values []float64) {
+	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95,
+		float64(p.Outside), p.LatentSD, p.PredictiveSD})
+}
+
+// Points returns predictions and standard deviations of y, both in standard deviations of the
+// target, given the mean and variance of f at each row, and the noise variances that NoisesAt
+// returns. If the noise takes sites, a prediction is its mean, which is the probability of the
+// second class if the target has classes. If the target has a transform, quadrature computes both,
+// unless the prediction is a median.
+func (o *Observation) Points(mean, variance, noises []float64) (point, sd []float64, err error) {
+	spreads, err := o.Spreads(mean, variance, noises)
+	if err != nil {
+		return nil, nil, err
+	}
+	sd = lists.Of(spreads, func(s objective.Spread) float64 { return math.Sqrt(s.Variance) })
+	noise := o.Sited()
+	if o.Scaling.Transform == nil && noise == nil {
+		return mean, sd, nil
+	}
+	point = make([]float64, len(mean))
+	if noise != nil {
+		for i, f := range mean {
+			point[i], sd[i] = noise.Point(f, variance[i],
+				o.ObservationNoise), sd[i]/o.Scaling.TargetScale
+		}
+		o.Scaling.Standard(point, point)
+		return point, sd, nil
+	}
+	Each(context.Background(), len(mean), func(i int) {
+		point[i], sd[i] = o.point(mean[i], spreads[i].Variance)
+		sd[i] /= o.Scaling.TargetScale
+	})
+	o.Scaling.Standard(point, point)
+	return point, sd, nil
+}
+
+// point returns the prediction and the standard deviation of y in the target's unit, if the target
+// has a transform. A predicted mean is the mean of y given that f equals its own mean.
+// It isn't averaged over f, because such an average grows without limit with the variance of f.
+func (o *Observation) point(mean, variance float64) (point, sd float64) {
+	_, sd = o.Scaling.Moments(mean, variance)
+	if o.Scaling.Transform.Estimate == dataset.Median {
+		return o.Scaling.Raw(mean), sd
+	}
+	point, _ = o.Scaling.Moments(mean, o.ObservationNoise)
+	return point, sd
+}
+
+// Estimate returns the prediction, in the target's own units, if f has this mean.
+func (o *Observation) Estimate(f float64) float64 {
+	if o.Scaling.Transform == nil {
+		return o.Scaling.Raw(f)
+	}
+	point, _ := o.point(f, o.ObservationNoise)
+	return point
+}
+
+// At holds the mean and variance of f at rows, in scaled units, what is added to the rows'
+// predictions (nil: nothing), and what Noises returns. Work on the rows ends with Context, which may
+// be nil.
+type At struct {
+	Context                       context.Context
+	Mean, Variance, Zeros, Noises []float64
+}
+
+// Predict returns predictions of rows, in the target's units, without Outside.
+// An error about a row is a *RowError.
+func (o *Observation) Predict(at At) ([]Prediction, error) {
+	spreads, err := o.SpreadsWithin(at.Context, at.Mean, at.Variance, at.Noises)
+	if err != nil {
+		return nil, err
+	}
+	ps := make([]Prediction, len(at.Mean))
+	Each(at.Context, len(ps), func(i int) {
+		zero := 0.
+		if at.Zeros != nil {
+			zero = at.Zeros[i]
+		}
+		ps[i] = o.predicted(at.Mean[i], at.Variance[i], zero, spreads[i])
+	})
+	for i, p := range ps {
+		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, p.LatentVariance,
+			p.PredictiveVariance, p.LatentSD, p.PredictiveSD}) {
+			return nil, &RowError{i, ErrTooFar}
+		}
+		if o.Classes != nil { // only now is the mean known to be a probability
+			ps[i].Label = o.Classes[int(math.Round(p.Mean))]
+		}
+	}
+	return ps, nil
+}
+
+// predicted returns the prediction of a row, given the mean and variance of f and the spread of y,
+// in scaled units, and what is added to it.
+func (o *Observation) predicted(mean, variance, zero float64, y objective.Spread) (p Prediction) {
+	s := o.Scaling
+	sd := math.Sqrt(y.Variance)
+	if noise := o.Sited(); noise != nil {
+		p = Prediction{Mean: noise.Point(mean, variance, o.ObservationNoise),
+			LatentVariance: variance, PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance),
+			PredictiveSD: sd, Lower95: o.From(mean, variance) + y.Lower*sd,
+			Upper95: o.From(mean, variance) +
+				y.Upper*sd, f: mean}
+		if noise.Whole() {
+			p.Lower95 = math.Round(p.Lower95) + 0
+			p.Upper95 = math.Round(p.Upper95) + 0 // no −0
+		}
+		if o := o.Ordinal; o != nil {
+			p.Label = fmt.Sprintf("%.0f", o.Levels[floats.MaxIdx(o.Chances(mean, variance, 1))])
+		} else {
+			p.Lower95 = max(p.Lower95, 0)
+		}
+		return p
+	}
+	if s.Transform == nil {
+		p = Prediction{Mean: s.Raw(mean) + zero, LatentVariance: s.RawVariance(variance),
+			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance),
+			PredictiveSD: s.RawSD(y.Variance)}
+		p.Lower95 = p.Mean + y.Lower*p.PredictiveSD
+		p.Upper95 = p.Mean + y.Upper*p.PredictiveSD
+		return p
+	}
+	square := func(sd float64) float64 { return min(sd*sd, math.MaxFloat64) }
+	p = Prediction{Lower95: s.Raw(mean + y.Lower*sd), Upper95: s.Raw(mean + y.Upper*sd),
+		f: mean, sd: sd}
+	_, p.LatentSD = s.Moments(mean, variance)
+	p.Mean, p.PredictiveSD = o.point(mean, y.Variance)
+	p.LatentVariance, p.PredictiveVariance = square(p.LatentSD), square(p.PredictiveSD)
+	return p
+}
+
+// Chance holds the probabilities of a level of an ordinal target, row by row.
+type Chance struct {
+	Level         float64   `json:"level"`
+	Probabilities []float64 `json:"probabilities"`
+}
+
+// Chances returns the probabilities of all levels, given what o predicted, or nil if the target
+// isn't ordinal.
+func (o *Observation) Chances(ps []Prediction) (all []Chance) {
+	if o.Ordinal == nil {
+		return nil
+	}
+	all = lists.Of(o.Ordinal.Levels, func(level float64) Chance { return Chance{Level: level} })
+	for _, p := range ps {
+		for at, c := range o.Ordinal.Chances(p.f, p.LatentVariance, 1) {
+			all[at].Probabilities = append(all[at].Probabilities, c)
+		}
+	}
+	return all
+}
+
+// Within returns the ends of the interval of k standard deviations of y to either side of p, which
+// o predicted. If the target has a transform, these are standard deviations of the transformed y.
+func (o *Observation) Within(p Prediction, k float64) (lower, upper float64) {
+	s := o.Scaling
+	if s.Transform == nil {
+		return p.Mean - k*p.PredictiveSD, p.Mean + k*p.PredictiveSD
+	}
+	if p.sd == 0 { // o didn't predict p
+		return math.NaN(), math.NaN()
+	}
+	return s.Raw(p.f - k*p.sd), s.Raw(p.f + k*p.sd)
+}
