@@ -12,17 +12,15 @@ import (
 // lower triangles of K. x has a row per point. dst has at least one row and one column per point.
 // FillBundle works on the calling goroutine.
 func (at Bound) FillBundle(x, dst linalg.Bundle) {
-	k := at.Kernel
-	theta := at.Theta
-	if b, ok := k.(bundled); ok {
-		b.fillBundle(theta, x, dst)
+	if b, ok := at.Kernel.(bundled); ok {
+		b.fillBundle(at.Theta, x, dst)
 		return
 	}
 	points := linalg.Borrow(x.Rows, x.Cols)
 	block := linalg.Borrow(x.Rows, x.Rows)
 	for l := range linalg.Abreast {
 		pick(x, l, points)
-		k.Cov(theta, points, points, block)
+		at.Kernel.Cov(at.Theta, points, points, block)
 		for i := range x.Rows {
 			to := dst.Row(i)[l:]
 			for j, v := range block.Row(i)[:i+1] {
@@ -36,10 +34,8 @@ func (at Bound) FillBundle(x, dst linalg.Bundle) {
 // PullBundle adds the pull-back of the adjoint bar of FillBundle's K to dTheta.
 // It reads only the lower triangle, which has each pair of points once.
 func (at Bound) PullBundle(x, bar linalg.Bundle, dTheta []float64) {
-	k := at.Kernel
-	theta := at.Theta
-	if b, ok := k.(bundled); ok {
-		b.pullBundle(theta, x, bar, dTheta)
+	if b, ok := at.Kernel.(bundled); ok {
+		b.pullBundle(at.Theta, x, bar, dTheta)
 		return
 	}
 	points := linalg.Borrow(x.Rows, x.Cols)
@@ -53,7 +49,7 @@ func (at Bound) PullBundle(x, bar linalg.Bundle, dTheta []float64) {
 				block.Set(i, j, from[j*linalg.Abreast])
 			}
 		}
-		k.Pull(theta, points, points, Adjoint{block, Gradient{Theta: dTheta}})
+		at.Kernel.Pull(at.Theta, points, points, Adjoint{block, Gradient{Theta: dTheta}})
 	}
 	linalg.Return(points, block)
 }

@@ -151,9 +151,7 @@ func (c composite) Diag(theta []float64, a matrix.Dense, k []float64) {
 }
 
 func (c composite) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
-	dTheta := to.Theta
-	dA := to.Inputs
-	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
+	c.each(theta, to.Theta, func(p int, k Kernel, th, d []float64) {
 		g := bar
 		if c.product {
 			g = slices.Clone(bar)
@@ -165,6 +163,6 @@ func (c composite) PullDiag(theta []float64, a matrix.Dense, bar []float64, to G
 				}
 			})
 		}
-		k.PullDiag(th, a, g, Gradient{d, dA})
+		k.PullDiag(th, a, g, Gradient{d, to.Inputs})
 	})
 }

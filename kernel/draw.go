@@ -42,9 +42,7 @@ type drawer interface {
 // It returns an error for kernels from elsewhere, and for a Conditional, from which
 // posterior.Sample draws by conditioning.
 func (at Bound) Draw(dim, count int, rng *rand.Rand) (*Function, error) {
-	k := at.Kernel
-	theta := at.Theta
-	phi, err := drawFeatures(k, theta, dim, count, rng)
+	phi, err := drawFeatures(at.Kernel, at.Theta, dim, count, rng)
 	if err != nil {
 		return nil, err
 	}

@@ -200,14 +200,11 @@ func eachTile(n int, f func(j0, j1 int)) {
 
 // Fill writes K(A, B), tile by tile on all cores.
 func (at Bound) Fill(a, b, dst matrix.Dense) {
-	k := at.Kernel
-	theta := at.Theta
-	n := a.Rows
-	c := columnsOf(k, theta, b)
-	linalg.Parallel((n+tile-1)/tile, func(t int) {
+	c := columnsOf(at.Kernel, at.Theta, b)
+	linalg.Parallel((a.Rows+tile-1)/tile, func(t int) {
 		a.Check()
 		i0 := t * tile
-		i1 := min((t+1)*tile, n)
+		i1 := min((t+1)*tile, a.Rows)
 		eachTile(b.Rows, func(j0, j1 int) {
 			c.cov(a.RowRange(i0, i1), j0, j1,
 				dst.View(i0, i1, j0, j1))
@@ -224,16 +221,13 @@ func (at Bound) FillSymmetric(a, dst matrix.Dense) {
 
 // FillTriangle writes the lower triangle of K(A, A), and numbers of no meaning above the diagonal.
 func (at Bound) FillTriangle(a, dst matrix.Dense) {
-	k := at.Kernel
-	theta := at.Theta
-	n := a.Rows
-	c := columnsOf(k, theta, a)
-	tiles := (n + tile - 1) / tile
+	c := columnsOf(at.Kernel, at.Theta, a)
+	tiles := (a.Rows + tile - 1) / tile
 	linalg.Parallel(tiles, func(t int) {
 		a.Check()
 		t = tiles - 1 - t // the longest rows come first
 		i0 := t * tile
-		i1 := min((t+1)*tile, n)
+		i1 := min((t+1)*tile, a.Rows)
 		eachTile(i1, func(j0, j1 int) {
 			c.cov(a.RowRange(i0, i1), j0, j1,
 				dst.View(i0, i1, j0, j1))
@@ -261,18 +255,15 @@ func (at Bound) FillLower(a, dst matrix.Dense) {
 
 // Pull does the work of Kernel.Pull, tile by tile on all cores.
 func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
-	bar := to.K
-	dTheta := to.Theta
-	dA := to.Inputs
 	c := columnsOf(at.Kernel, at.Theta, b)
-	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
+	pullTiles(a, to.K, to.Theta, func(i0, i1 int, part []float64) {
 		var rows matrix.Dense
-		if !dA.IsZero() {
-			rows = dA.RowRange(i0, i1)
+		if !to.Inputs.IsZero() {
+			rows = to.Inputs.RowRange(i0, i1)
 		}
 		eachTile(b.Rows, func(j0, j1 int) {
 			c.pull(a.RowRange(i0, i1), j0, j1,
-				bar.View(i0, i1, j0, j1), part, rows)
+				to.K.View(i0, i1, j0, j1), part, rows)
 		})
 	})
 	c.release()

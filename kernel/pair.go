@@ -74,16 +74,13 @@ func (p pairwise) Cov(theta []float64, a, b, k matrix.Dense) {
 }
 
 func (p pairwise) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
-	bar := of.K
-	dTheta := of.Theta
-	dA := of.Inputs
 	for i := range a.Rows {
 		var row []float64
-		if !dA.IsZero() {
-			row = dA.Row(i)
+		if !of.Inputs.IsZero() {
+			row = of.Inputs.Row(i)
 		}
 		for j := range b.Rows {
-			p.k(theta, a.Row(i), b.Row(j), bar.At(i, j), dTheta, row)
+			p.k(theta, a.Row(i), b.Row(j), of.K.At(i, j), of.Theta, row)
 		}
 	}
 }
@@ -96,16 +93,14 @@ func (p pairwise) Diag(theta []float64, a matrix.Dense, k []float64) {
 
 // Along the diagonal a moves both points, and k is symmetric, so the derivative counts twice.
 func (p pairwise) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
-	dTheta := to.Theta
-	dA := to.Inputs
 	for i, g := range bar {
 		var once []float64
-		if !dA.IsZero() {
+		if !to.Inputs.IsZero() {
 			once = make([]float64, a.Cols)
 		}
-		p.k(theta, a.Row(i), a.Row(i), g, dTheta, once)
+		p.k(theta, a.Row(i), a.Row(i), g, to.Theta, once)
 		for d, v := range once {
-			dA.Row(i)[d] += 2 * v
+			to.Inputs.Row(i)[d] += 2 * v
 		}
 	}
 }

@@ -26,10 +26,8 @@ func Check(expr string) error {
 
 func (p parser) parse() (Kernel, error) {
 	expr := p.expr
-	dim := p.dim
-	ard := p.ard
 	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
-		return named(expr, dim, ard) // errors of named name the kernel
+		return named(expr, p.dim, p.ard) // errors of named name the kernel
 	}
 	p.next()
 	k, err := p.chain('+', Sum)

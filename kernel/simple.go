@@ -23,16 +23,13 @@ func (Linear) Cov(theta []float64, a, b, k matrix.Dense) {
 }
 
 func (Linear) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
-	bar := of.K
-	dTheta := of.Theta
-	dA := of.Inputs
 	v := math.Exp(theta[0])
 	wb := linalg.Borrow(a.Rows, a.Cols)
-	linalg.Gemm(false, false, v, bar, b, 0, wb)
+	linalg.Gemm(false, false, v, of.K, b, 0, wb)
 	for i := range a.Rows {
-		dTheta[0] += linalg.Dot(a.Row(i), wb.Row(i))
-		if !dA.IsZero() {
-			linalg.Axpy(1, wb.Row(i), dA.Row(i))
+		of.Theta[0] += linalg.Dot(a.Row(i), wb.Row(i))
+		if !of.Inputs.IsZero() {
+			linalg.Axpy(1, wb.Row(i), of.Inputs.Row(i))
 		}
 	}
 	linalg.Return(wb)
@@ -46,13 +43,11 @@ func (Linear) Diag(theta []float64, a matrix.Dense, k []float64) {
 }
 
 func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
-	dTheta := to.Theta
-	dA := to.Inputs
 	v := math.Exp(theta[0])
 	for i, g := range bar {
-		dTheta[0] += g * v * linalg.Dot(a.Row(i), a.Row(i))
-		if !dA.IsZero() {
-			linalg.Axpy(2*v*g, a.Row(i), dA.Row(i))
+		to.Theta[0] += g * v * linalg.Dot(a.Row(i), a.Row(i))
+		if !to.Inputs.IsZero() {
+			linalg.Axpy(2*v*g, a.Row(i), to.Inputs.Row(i))
 		}
 	}
 }

@@ -182,8 +182,7 @@ func (p *against) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 // (x_i−x'_i) c/l_i.
 func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
 	dA matrix.Dense) {
-	dim := a.Cols
-	padded := (dim + 3) / 4 * 4
+	padded := (a.Cols + 3) / 4 * 4
 	// second moments: row 0 for all rows, row 1 for one row
 	lanes := linalg.Borrow(2, padded*radial.Lanes)
 	lanes.Zero()
@@ -201,7 +200,7 @@ func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []fl
 			if dA.IsZero() {
 				continue
 			}
-			for t := range dim {
+			for t := range a.Cols {
 				dA.Row(i)[t] += 2 * p.variance * p.inverse[t] * radial.Total(row[t*radial.Lanes:])
 			}
 			clear(row)

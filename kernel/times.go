@@ -151,9 +151,7 @@ func HasSingle(k Kernel) bool {
 // The result has about six digits, and takes half the time.
 // The sums over pairs of parties are in float64.
 func (at Bound) TimesSingle(a, v, out matrix.Dense) {
-	k := at.Kernel
-	theta := at.Theta
-	s, ok := k.(*Stationary).singles(theta, a)
+	s, ok := at.Kernel.(*Stationary).singles(at.Theta, a)
 	if !ok {
 		panic("kernel: no products in float32; ask HasSingle")
 	}

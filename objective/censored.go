@@ -33,7 +33,6 @@ type Sites struct{ Y, Known []float64 }
 // Measured rows keep their targets.
 func (l Limited) Update(at Sites, mean, variance []float64, s float64) Sites {
 	y := at.Y
-	known := at.Known
 	newY := make([]float64, len(y))
 	newKnown := make([]float64, len(y))
 	for i, side := range l.Side {
@@ -41,7 +40,7 @@ func (l Limited) Update(at Sites, mean, variance []float64, s float64) Sites {
 			newY[i] = y[i]
 			continue
 		}
-		d := s + known[i]
+		d := s + at.Known[i]
 		v := 1 / max(1/variance[i]-1/d, 1e-12)
 		m := v * (mean[i]/variance[i] - y[i]/d)
 		_, g, delta := limitMoments(side, l.Limit[i], m, v, s)

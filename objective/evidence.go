@@ -20,9 +20,8 @@ var _ Exact = (*Evidence)(nil)
 func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64,
 	adj *Adjoints) (float64, error) {
 	k := prior.K
-	mean := prior.Mean
 	n := len(y)
-	w, quad, err := solve(k, mean, y, noise, &e.w)
+	w, quad, err := solve(k, prior.Mean, y, noise, &e.w)
 	if err != nil {
 		return 0, err
 	}

@@ -21,11 +21,9 @@ const leastVariance = 1e-30
 
 func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
-	g := d.Mean
-	h := d.Variance
 	const step = 6e-6 // the cube root of float64's relative precision
 	nodes, weights := quadrature.Normal()
-	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
+	return at.SumRows(weight, d.Mean, d.Variance, func(i int) (e, dMean, dVar, dNoise float64) {
 		y := at.Y[i]
 		sd := math.Sqrt(max(at.Variance[i], leastVariance))
 		for k, z := range nodes {

@@ -26,13 +26,11 @@ type PAC struct {
 var _ Exact = (*PAC)(nil)
 
 func (p *PAC) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
-	k := prior.K
-	mean := prior.Mean
 	n := len(y)
 	if noise == 0 {
 		return 0, errRowNoise
 	}
-	if err := p.q.forward(k, mean, y, noise); err != nil {
+	if err := p.q.forward(prior.K, prior.Mean, y, noise); err != nil {
 		return 0, err
 	}
 	if len(p.g) != n {

@@ -52,8 +52,6 @@ var _ pacbayes.Expectation = GaussianNoise{}
 
 func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
-	g := d.Mean
-	h := d.Variance
 	terms := linalg.Borrow(1, len(at.Y))
 	defer linalg.Return(terms)
 	for i, m := range at.Mean {
@@ -67,10 +65,10 @@ func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.De
 		err = at.Sum(sums)
 	}
 	square := sums[0]
-	if g != nil {
+	if d.Mean != nil {
 		for i, m := range at.Mean {
-			g[i] = weight * (m - at.Y[i]) / s
-			h[i] = weight / (2 * s)
+			d.Mean[i] = weight * (m - at.Y[i]) / s
+			d.Variance[i] = weight / (2 * s)
 		}
 	}
 	return weight * (n*math.Log(2*math.Pi*s)/2 + square/(2*s)), weight * (n/(2*s) - square/(2*s*s)),

@@ -53,10 +53,8 @@ func (s Sample) SumRows(weight float64, g, h []float64,
 // Expect implements Expectation. dNoise is 0, since a loss has no noise.
 func (l Loss) Expect(s Sample, _, weight float64,
 	d Derivatives) (value, dNoise float64, err error) {
-	g := d.Mean
-	h := d.Variance
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
-	return s.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
+	return s.SumRows(weight, d.Mean, d.Variance, func(i int) (e, dMean, dVar, dNoise float64) {
 		e, dMean, dVar = l.Expected(s.Y[i], s.Mean[i], s.Variance[i], at(s.Scale, i))
 		return e, dMean, dVar, 0
 	})

@@ -41,30 +41,25 @@ type Given struct {
 // NewExact conditions a GP on all rows. It keeps X.
 // It returns an error if C isn't positive definite.
 func NewExact(g Given) (*Posterior, error) {
-	k := g.Kernel
-	theta := g.Theta
-	mean := g.Mean
-	beta := g.Beta
 	x := g.X
-	y := g.Y
 	noise := g.Noise
 	n := x.Rows
 	each := g.PerRow.Each(x.Rows, noise)
 	w := make([]float64, n)
 	l := x.Like(n, n)
-	kernel.At(k, theta).FillSymmetric(x, l)
+	kernel.At(g.Kernel, g.Theta).FillSymmetric(x, l)
 	AddNoise(l, noise, each)
 	if err := linalg.Cholesky(l); err != nil {
 		return nil, NotDefinite(err, noise)
 	}
-	mean.At(beta, x, w)
-	linalg.Minus(y, w)
+	g.Mean.At(g.Beta, x, w)
+	linalg.Minus(g.Y, w)
 	linalg.CholeskySolve(l, w)
 	if !linalg.Finite(w) {
 		return nil, errors.New("the posterior's weights aren't finite: look for extreme values " +
 			"in the data, or raise the noise variance")
 	}
-	return &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise,
+	return &Posterior{Kernel: g.Kernel, Theta: g.Theta, Mean: g.Mean, Beta: g.Beta, Noise: noise,
 		Noises: each, Support: x, Solution: newExact(w, l)}, nil
 }
 

@@ -62,17 +62,14 @@ var _ Solution = (*Nearest)(nil)
 // NewNearest returns a posterior that predicts each row from count rows of x. It keeps x.
 func NewNearest(g Given, count int) *Posterior {
 	k := g.Kernel
-	theta := g.Theta
-	mean := g.Mean
 	beta := g.Beta
 	x := g.X
-	y := g.Y
 	noise := g.Noise
-	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
+	p := &Posterior{Kernel: k, Theta: g.Theta, Mean: g.Mean, Beta: beta, Noise: noise, Support: x,
 		Noises: g.PerRow.Each(x.Rows, noise)}
-	targets := make([]float64, len(y))
-	mean.At(beta, x, targets)
-	linalg.Minus(y, targets)
+	targets := make([]float64, len(g.Y))
+	g.Mean.At(beta, x, targets)
+	linalg.Minus(g.Y, targets)
 	p.Solution = &Nearest{newNear(p, count), targets}
 	return p
 }

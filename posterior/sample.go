@@ -58,8 +58,6 @@ type Draws struct {
 // Sample returns an error for a posterior of the nearest rows, which has no joint distribution, and
 // for a kernel without random features. Other errors are *iterative.Stalled and ctx's.
 func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (err error) {
-	seed := d.Seed
-	o := d.Solve
 	defer matrix.Ended(&err)
 	x = x.Until(ctx)
 	if err := p.Drawable(); err != nil {
@@ -68,10 +66,10 @@ func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (e
 	mean := make([]float64, x.Rows)
 	p.Latent(x, mean, nil)
 	if p.Joint() == nil && x.Rows <= jointRows {
-		if err := p.sampleJoint(ctx, x, out, seed); err != nil {
+		if err := p.sampleJoint(ctx, x, out, d.Seed); err != nil {
 			return err
 		}
-	} else if err := p.samplePathwise(ctx, x, out, seed, o); err != nil {
+	} else if err := p.samplePathwise(ctx, x, out, d.Seed, d.Solve); err != nil {
 		return err
 	}
 	for i, m := range mean {

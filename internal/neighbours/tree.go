@@ -46,14 +46,13 @@ func newTree(x matrix.Dense, inverse []float64) *tree {
 // ordered returns a tree without points, and the points in the order of the leaves.
 func ordered(x matrix.Dense, inverse []float64) (*tree, matrix.Dense) {
 	n := x.Rows
-	d := x.Cols
 	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, n),
 		nodes: make([]node, nodesOf(n))}
 	for i := range n {
 		t.rows[i] = int32(i)
 	}
-	scaled := t.scaled(x, matrix.Large(n, d).Until(x.Context()))
-	t.boxes = matrix.New(len(t.nodes), 2*d)
+	scaled := t.scaled(x, matrix.Large(n, x.Cols).Until(x.Context()))
+	t.boxes = matrix.New(len(t.nodes), 2*x.Cols)
 	t.grow(scaled, 0, 0, n)
 	return t, scaled
 }
