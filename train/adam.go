@@ -69,15 +69,20 @@ type Adam struct {
 	// FinalRate is the learning rate of the last step; 0 means a hundredth of LearningRate.
 	// r_t approaches it along half a cosine (Loshchilov and Hutter, ICLR 2017), so that the noise
 	// of the batches dies away.
-	FinalRate    float64
-	Beta1, Beta2 float64 // 0 means the paper's 0.9 and 0.999
-	Epsilon      float64 // 0 means the paper's 1e-8
-	Seed         uint64
-	NaturalStep  float64 // ρ of a Natural objective; 0 means that Adam moves all parameters
-	MaxFailures  int     // failures in a row that the run survives; 0 means 20
-	Plain        bool    // stochastic gradient descent instead of Adam
-	Nearest      bool    // batches of neighbours; the objective must be a Neighbours
+	FinalRate   float64
+	Seed        uint64
+	NaturalStep float64 // ρ of a Natural objective; 0 means that Adam moves all parameters
+	Plain       bool    // stochastic gradient descent instead of Adam
+	Nearest     bool    // batches of neighbours; the objective must be a Neighbours
 }
+
+// The numbers of the paper, and how many failures in a row a run survives.
+const (
+	beta1       float64 = 0.9
+	beta2       float64 = 0.999
+	epsilon             = 1e-8
+	maxFailures         = 20
+)
 
 // AdamState holds all that a run of Adam knows after a step. All numbers are finite, so
 // encoding/json round-trips an AdamState exactly.
@@ -122,12 +127,8 @@ const (
 )
 
 func (s *AdamState) check(n int) error {
-	if len(s.X) != n {
-		return fmt.Errorf("train: the start has %d parameters, but the objective has %d",
-			len(s.X), n)
-	}
-	if i := notFinite(s.X); i >= 0 {
-		return startless(i)
+	if err := starts(s.X, n); err != nil {
+		return err
 	}
 	for _, v := range [][]float64{s.Previous, s.M, s.V} {
 		if len(v) != n || notFinite(v) >= 0 {
@@ -145,9 +146,7 @@ func (s *AdamState) check(n int) error {
 func (a Adam) withDefaults(rows int) (Adam, error) {
 	// for log-parameters of order one, one step changes them by about 1 %
 	a.LearningRate = cmp.Or(a.LearningRate, 0.01)
-	a.FinalRate, a.MaxFailures = cmp.Or(a.FinalRate, a.LearningRate/100), cmp.Or(a.MaxFailures, 20)
-	a.Beta1, a.Beta2, a.Epsilon = cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Epsilon,
-		1e-8)
+	a.FinalRate = cmp.Or(a.FinalRate, a.LearningRate/100)
 	if a.Batch == 0 || a.Batch > rows {
 		a.Batch = rows
 	}
@@ -163,10 +162,6 @@ func (a Adam) withDefaults(rows int) (Adam, error) {
 		"a positive number")
 	bad(!(a.FinalRate > 0 && a.FinalRate <= a.LearningRate), "FinalRate", a.FinalRate,
 		"a positive number up to LearningRate")
-	bad(!(a.Beta1 > 0 && a.Beta1 < 1), "Beta1", a.Beta1, "0 < β₁ < 1")
-	bad(!(a.Beta2 > 0 && a.Beta2 < 1), "Beta2", a.Beta2, "0 < β₂ < 1")
-	bad(!(a.Epsilon > 0) || !finite(a.Epsilon), "Epsilon", a.Epsilon, "a positive number")
-	bad(a.MaxFailures < 0, "MaxFailures", a.MaxFailures, "a positive number, or 0 for 20")
 	bad(!(a.NaturalStep >= 0 && a.NaturalStep <= 1), "NaturalStep", a.NaturalStep, "0 ≤ ρ ≤ 1")
 	return a, err
 }
@@ -194,9 +189,8 @@ func (a Adam) shuffle(epoch int, order []int) {
 // Value and Mean of this state are estimates.
 // Its X, one step on from Previous, hasn't been evaluated yet.
 //
-// If the objective can't be evaluated after a step, Minimize halves the step, up to MaxFailures−1
-// times. Then it goes back to the point before the step. If the objective fails there too, the run
-// ends.
+// If the objective can't be evaluated after a step, Minimize halves the step, up to 19 times.
+// Then it goes back to the point before the step. If the objective fails there too, the run ends.
 //
 // Minimize calls step, unless nil, after every step taken.
 // The state is valid only during the call, so keep a Clone.
@@ -358,7 +352,7 @@ func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
 	return value, nil
 }
 
-// reject counts a failure. It halves the last step. At failure MaxFailures it takes the step back,
+// reject counts a failure. It halves the last step. At failure maxFailures it takes the step back,
 // and at the next failure it ends the run.
 func (r *adamRun) reject(reason error) {
 	s := r.s
@@ -366,9 +360,9 @@ func (r *adamRun) reject(reason error) {
 	s.Failures++
 	s.Rejection = reason.Error()
 	switch {
-	case s.Failures > r.MaxFailures:
+	case s.Failures > maxFailures:
 		s.Stopped = Rejections
-	case s.Failures == r.MaxFailures:
+	case s.Failures == maxFailures:
 		copy(s.X, s.Previous)
 	default:
 		for i, x := range s.Previous {
@@ -396,16 +390,16 @@ func (r *adamRun) take(value float64) {
 		s.Mean = s.Sum / float64(s.Count)
 	}
 	rate := r.FinalRate + (r.LearningRate-r.FinalRate)*(1+math.Cos(math.Pi*share))/2
-	c1 := 1 - math.Pow(r.Beta1, float64(s.Steps))
-	c2 := 1 - math.Pow(r.Beta2, float64(s.Steps))
+	c1 := 1 - math.Pow(beta1, float64(s.Steps))
+	c2 := 1 - math.Pow(beta2, float64(s.Steps))
 	for i, d := range r.g {
 		if r.Plain {
 			s.X[i] = min(max(r.trial[i]-rate*d/float64(r.rows), r.lower[i]), r.upper[i])
 			continue
 		}
-		s.M[i] = r.Beta1*s.M[i] + (1-r.Beta1)*d
-		s.V[i] = r.Beta2*s.V[i] + (1-r.Beta2)*d*d
-		x := r.trial[i] - rate*(s.M[i]/c1)/(math.Sqrt(s.V[i]/c2)+r.Epsilon)
+		s.M[i] = beta1*s.M[i] + (1-beta1)*d
+		s.V[i] = beta2*s.V[i] + (1-beta2)*d*d
+		x := r.trial[i] - rate*(s.M[i]/c1)/(math.Sqrt(s.V[i]/c2)+epsilon)
 		s.X[i] = min(max(x, r.lower[i]), r.upper[i])
 	}
 	if s.Steps == r.Steps {

@@ -119,19 +119,19 @@ func TestAdamFirstSteps(t *testing.T) {
 	all := []int{0, 1, 2, 3, 4}
 	must.Get(l.EvaluateBatch(x, g1, all))(t)
 	var points [][]float64
-	must.Get((Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l,
+	must.Get((Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05}).Minimize(context.Background(), l,
 		StartAdam(x), func(s *AdamState) error {
 			points = append(points, slices.Clone(s.X))
 			return nil
 		}))(t)
 	for i := range x {
-		must.Near(t, points[0][i], x[i]-0.1*g1[i]/(math.Abs(g1[i])+1e-6), 1e-13, "first step to")
+		must.Near(t, points[0][i], x[i]-0.1*g1[i]/(math.Abs(g1[i])+1e-8), 1e-13, "first step to")
 	}
 	must.Get(l.EvaluateBatch(points[0], g2, all))(t)
 	for i := range x {
 		m := (0.9*0.1*g1[i] + 0.1*g2[i]) / (1 - 0.9*0.9)
 		v := (0.999*0.001*g1[i]*g1[i] + 0.001*g2[i]*g2[i]) / (1 - 0.999*0.999)
-		must.Near(t, points[1][i], points[0][i]-0.05*m/(math.Sqrt(v)+1e-6), 1e-12, "second step to")
+		must.Near(t, points[1][i], points[0][i]-0.05*m/(math.Sqrt(v)+1e-8), 1e-12, "second step to")
 	}
 }
 
@@ -265,7 +265,7 @@ func TestAdamRefuses(t *testing.T) {
 	ctx := context.Background()
 	for _, a := range []Adam{{}, {Steps: -1}, {Steps: 1, Batch: -1}, {Steps: 1, LearningRate: -1},
 		{Steps: 1, LearningRate: math.NaN()},
-		{Steps: 1, FinalRate: 1}, {Steps: 1, Beta1: 1}, {Steps: 1, Beta2: -1}, {Steps: 1, Epsilon: math.Inf(1)},
+		{Steps: 1, FinalRate: 1},
 		{Steps: 1, NaturalStep: 2}} {
 		must.Refuse(a.Minimize(ctx, l, StartAdam([]float64{0, 0}), nil))(t, "", fmt.Sprintf("%+v was taken", a))
 	}

@@ -59,12 +59,8 @@ func (s *MMAState) Clone() *MMAState {
 }
 
 func (s *MMAState) check(n int) error {
-	if len(s.X) != n {
-		return fmt.Errorf("train: the start has %d parameters, but the objective has %d",
-			len(s.X), n)
-	}
-	if i := notFinite(s.X); i >= 0 {
-		return startless(i)
+	if err := starts(s.X, n); err != nil {
+		return err
 	}
 	for _, v := range [][]float64{s.Gradient, s.Step, s.Sigma} {
 		if (len(s.Gradient) > 0 && len(v) != n) || notFinite(v) >= 0 || !finite(s.Value) ||

@@ -162,15 +162,23 @@ func (s *State) Clone() *State {
 	return &c
 }
 
+// starts returns an error if no run over n parameters starts at x.
+func starts(x []float64, n int) error {
+	if len(x) != n {
+		return fmt.Errorf("train: the start has %d parameters, but the objective has %d", len(x), n)
+	}
+	if i := notFinite(x); i >= 0 {
+		return fmt.Errorf("train: parameter %d has no finite number to start from, because the "+
+			"data's numbers are too large or too far apart: scale the data, or give a start", i)
+	}
+	return nil
+}
+
 // check returns an error if s isn't a state of a run over n parameters.
 // s may come from a damaged file.
 func (s *State) check(n int) error {
-	if len(s.X) != n {
-		return fmt.Errorf("train: the start has %d parameters, but the objective has %d",
-			len(s.X), n)
-	}
-	if i := notFinite(s.X); i >= 0 {
-		return startless(i)
+	if err := starts(s.X, n); err != nil {
+		return err
 	}
 	whole := (len(s.Gradient) == 0 && len(s.S) == 0) || len(s.Gradient) == n
 	whole = whole && len(s.S) == len(s.Y) && notFinite(s.Gradient) < 0 && finite(s.Value)
@@ -227,10 +235,4 @@ func finite(v float64) bool { return v-v == 0 }
 // notFinite returns the index of the first entry that isn't finite, or -1.
 func notFinite(v []float64) int {
 	return slices.IndexFunc(v, func(e float64) bool { return !finite(e) })
-}
-
-// startless returns the error for a start whose given parameter isn't finite.
-func startless(parameter int) error {
-	return fmt.Errorf("train: parameter %d has no finite number to start from, because the "+
-		"data's numbers are too large or too far apart: scale the data, or give a start", parameter)
 }
