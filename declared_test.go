@@ -17,6 +17,7 @@ import (
 // which is in the certificate. Other rows, another option or another text are refused.
 func TestDeclared(t *testing.T) {
 	must.Long(t)
+	boston := pick(data.Boston(), every(0, 2, 506))
 	o := krigo.Options{
 		Data:    krigo.Data{Target: "MEDV", TestFraction: 0.2},
 		Kernel:  krigo.Kernel{Expression: "se,matern32"},
@@ -25,47 +26,47 @@ func TestDeclared(t *testing.T) {
 		Promise: krigo.Promise{Epsilon: 0.5, Curve: true},
 		Run:     krigo.Run{Seed: 7, Restarts: 1},
 	}
-	text := must.Get(krigo.Declare(t.Context(), data.Boston(), o))(t)
+	text := must.Get(krigo.Declare(t.Context(), boston, o))(t)
 	with := must.Get(krigo.Declared(text))(t)
-	m := trained(t, data.Boston(), with)
+	m := trained(t, boston, with)
 	hash := fmt.Sprintf("%x", sha256.Sum256(text))
 	if c := m.Certificate; c.Declaration != hash || !strings.Contains(strings.Join(c.Conditions, "\n"), "SHA-256 "+hash) {
 		t.Errorf("%q, want %s", c.Declaration, hash)
 	}
-	if plain := fit(t, data.Boston(), o); plain.Certificate.MeanBound != m.Certificate.MeanBound ||
+	if plain := fit(t, boston, o); plain.Certificate.MeanBound != m.Certificate.MeanBound ||
 		plain.Certificate.Declaration != "" {
 		t.Errorf("another fit than the same without a declaration: %v and %v", m.Certificate.MeanBound,
 			plain.Certificate.MeanBound)
-	} else if _, err := plain.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: text}); err == nil {
+	} else if _, err := plain.Certify(t.Context(), boston, krigo.CertifyOptions{Declaration: text}); err == nil {
 		t.Error("a fit that wasn't declared passes")
 	}
-	if _, differs, err := m.Refit(context.Background(), data.Boston(), nil); err != nil || differs != "" {
+	if _, differs, err := m.Refit(context.Background(), boston, nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	if r, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: text}); err != nil || !r.Declared {
+	if r, err := m.Certify(t.Context(), boston, krigo.CertifyOptions{Declaration: text}); err != nil || !r.Declared {
 		t.Errorf("%+v, %v", r, err)
 	}
-	must.Refuse(m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{
+	must.Refuse(m.Certify(t.Context(), boston, krigo.CertifyOptions{
 		Declaration: bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)}))(t, "another declaration", "another declaration")
 	must.Fail(t, attempt(homes(), with), "rows aren't those", "other rows")
 	other := with
 	other.Promise.Epsilon = 0.6
-	must.Fail(t, attempt(data.Boston(), other), "options aren't those", "another ε")
+	must.Fail(t, attempt(boston, other), "options aren't those", "another ε")
 	other = with
 	other.Run.Declared = strings.Repeat("0", 64)
-	must.Fail(t, attempt(data.Boston(), other), "SHA-256", "another hash")
+	must.Fail(t, attempt(boston, other), "SHA-256", "another hash")
 	forged := *m
 	forged.Terms.Declaration = strings.Repeat("0", 64)
-	if r, err := certify(&forged, data.Boston()); err == nil && r.Matches {
+	if r, err := certify(&forged, boston); err == nil && r.Matches {
 		t.Error("another hash in the terms is certified")
 	}
 	other = o
 	other.Kernel.Expression = "matern12"
-	of := *fit(t, data.Boston(), other)
+	of := *fit(t, boston, other)
 	of.Fitted, of.Terms = m.Fitted, m.Terms
-	d := must.Get(of.Labelled(data.Boston()))(t)
+	d := must.Get(of.Labelled(boston))(t)
 	of.Certificate = must.Get(of.Model.Certify(d))(t)
-	must.Refuse(certify(&of, data.Boston()))(t, "the kernel or its mean", "another kernel than the declared one")
+	must.Refuse(certify(&of, boston))(t, "the kernel or its mean", "another kernel than the declared one")
 	// Every field of a declaration must be true, even a field that a fit doesn't use, and no field may occur twice.
 	for what, text := range map[string][]byte{
 		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),
@@ -77,7 +78,7 @@ func TestDeclared(t *testing.T) {
 	} {
 		with, err := krigo.Declared(text)
 		if err == nil {
-			_, err = krigo.Fit(context.Background(), data.Boston(), with)
+			_, err = krigo.Fit(context.Background(), boston, with)
 		}
 		must.Fail(t, err, "says otherwise", what)
 	}

@@ -20,6 +20,7 @@ import (
 // reading its file.
 func TestDeliver(t *testing.T) {
 	must.Long(t)
+	boston := pick(data.Boston(), every(0, 2, 506))
 	for name, c := range map[string]struct {
 		o      krigo.Options
 		solver string
@@ -44,32 +45,32 @@ func TestDeliver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Data.TestFraction, c.o.Run.Restarts, c.o.Run.Deliver = 0.2, 1, "all"
-			m := fit(t, data.Boston(), c.o)
-			all := must.Get(m.Deliver(context.Background(), data.Boston(), krigo.Options{}))(t)
-			if want := (dataset.Counts{dataset.Test: 102, dataset.Prior: 404}); all.Counts != want ||
+			m := fit(t, boston, c.o)
+			all := must.Get(m.Deliver(context.Background(), boston, krigo.Options{}))(t)
+			if want := (dataset.Counts{dataset.Test: 51, dataset.Prior: 202}); all.Counts != want ||
 				m.Counts[dataset.Certified] < 50 {
 				t.Errorf("rows by role: %v, of the certified one %v", all.Counts, m.Counts)
 			}
-			if s := all.Posterior.Support.Rows; name == "vfe" && s != 20 || name != "vfe" && s != 404 {
+			if s := all.Posterior.Support.Rows; name == "vfe" && s != 20 || name != "vfe" && s != 202 {
 				t.Errorf("it stands on %d points", s)
 			}
 			if all.Posterior.Kind() != c.solver || all.Scaling.TargetScale != m.Scaling.TargetScale || all.Conformal != nil ||
-				all.Test.Rows != 102 ||
+				all.Test.Rows != 51 ||
 				all.Posterior.Kernel.Spec(all.Posterior.Theta).Name != m.Trained().Kernel.Spec(m.Trained().Theta).Name {
 				t.Errorf("%s, %+v", all.Posterior.Kind(), all.Test)
 			}
 			if !(all.Test.MSE < 1.02*m.Test.MSE) {
 				t.Errorf("mean squared error %v with all rows, %v with %d", all.Test.MSE, m.Test.MSE, m.Counts[dataset.Prior])
 			}
-			if all.Certificate != nil || !strings.Contains(all.CertificateReason, "all 404 rows") ||
+			if all.Certificate != nil || !strings.Contains(all.CertificateReason, "all 202 rows") ||
 				!strings.Contains(all.CertificateReason, "what is certified are the predictions of its sibling") {
 				t.Errorf("%+v, %s", all.Certificate, all.CertificateReason)
 			}
 			var none *krigo.NoCertificate
-			if _, err := certify(all, data.Boston()); !errors.As(err, &none) {
+			if _, err := certify(all, boston); !errors.As(err, &none) {
 				t.Errorf("certified: %v", err)
 			}
-			if f, err := all.CertifyFresh(t.Context(), data.Boston()); err != nil || f.Rows != 102 {
+			if f, err := all.CertifyFresh(t.Context(), boston); err != nil || f.Rows != 51 {
 				t.Errorf("on its test rows: %+v, %v", f, err)
 			}
 			var file, again bytes.Buffer

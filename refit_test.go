@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/must"
@@ -28,7 +27,7 @@ func TestRefitOlder(t *testing.T) {
 		Prior:  krigo.Prior{Kind: "informed"},
 		Run:    krigo.Run{Restarts: 1},
 	}
-	m, is := fit(t, data.Boston(), o), []byte(`"inducing_init":"kmeans"`)
+	m, is := fit(t, half(), o), []byte(`"inducing_init":"kmeans"`)
 	must.Need(t, bytes.Contains(m.Fitted, is), "%s", m.Fitted)
 	for was, same := range map[string]bool{
 		`"inducing_init":"random"`: true, `"inducing_init":"random","fix_inducing":true`: true,
@@ -36,7 +35,7 @@ func TestRefitOlder(t *testing.T) {
 	} {
 		older := *m
 		older.Fitted = bytes.Replace(m.Fitted, is, []byte(was), 1)
-		if _, differs, err := older.Refit(t.Context(), data.Boston(), nil); err != nil || same != (differs == "") {
+		if _, differs, err := older.Refit(t.Context(), half(), nil); err != nil || same != (differs == "") {
 			t.Errorf("%s: %q, %v", was, differs, err)
 		}
 	}
