@@ -118,7 +118,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 // certify accepts the rows in any order.
 func TestRowsInAnyOrder(t *testing.T) {
 	must.Long(t)
-	const n = 300
+	const n = 200
 	path := waves(t, "waves.npy", n)
 	whole := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
 	defer whole.Close()
