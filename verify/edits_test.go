@@ -108,7 +108,7 @@ func TestEdits(t *testing.T) {
 		return pacbayes.LabelTerms{Delta: 0.05, Statements: strings.Fields(statements)}
 	}
 	said, passed, edits, left := "", []string{}, 0, 0
-	sampled := 4 // verify.py reads one edit of so many, since it takes longer
+	sampled := 4 // verify.py reads every fourth edit, since it takes longer
 	if testing.Short() {
 		sampled = 16
 	}
