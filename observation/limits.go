@@ -7,7 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// limits are targets of which only a limit is known.
+// limits are targets that lie beyond a known number.
 var limits = part{
 	field:   "censored",
 	version: 12,

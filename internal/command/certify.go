@@ -258,7 +258,7 @@ func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model,
 	if err != nil {
 		return err
 	}
-	return c.answer(cmd, fresh, "fresh", map[string]any{"M": m, "F": fresh})
+	return c.answer(cmd, fresh, "fresh", map[string]any{"M": &m.Model, "F": fresh})
 }
 
 // recertify recomputes the certificate of a model, and refuses a model whose certificate differs.

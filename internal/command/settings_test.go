@@ -44,7 +44,7 @@ func fieldAt(v reflect.Value, at any, path string) string {
 		if name == "-" || !v.Type().Field(i).IsExported() {
 			continue
 		}
-		f, in := v.Field(i), strings.TrimPrefix(path+"."+name, ".")
+		f, in := v.Field(i), strings.Trim(path+"."+name, ".") // an embedded struct has no name
 		if f.Addr().UnsafePointer() == reflect.ValueOf(at).UnsafePointer() && f.Kind() != reflect.Struct {
 			return in
 		}

@@ -231,17 +231,6 @@ func (o Asked) checkTerms() settings.Faults {
 	return settings.Faults{o.Terms(Loss(o.Promise, kind), 1).CheckRoute()}
 }
 
-// Values of Data.Transform other than names of transforms.
-const (
-	NoTransform   = "none"
-	AutoTransform = "auto"
-)
-
-// certifiesMean says whether the prior rows alone train the mean, whose own misses are certified.
-func (o Asked) certifiesMean() bool {
-	return o.Informed() && !o.Learns() && o.Promise.MeanBound == pacbayes.Direct
-}
-
 // Likelihood returns the name of the noise that a fit trains; "" is Gaussian.
 func (o Asked) Likelihood() string {
 	if o.Kernel.Noise == objective.StudentName || o.Sited() != nil {

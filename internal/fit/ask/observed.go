@@ -11,6 +11,12 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
+// Values of Data.Transform other than names of transforms.
+const (
+	NoTransform   = "none"
+	AutoTransform = "auto"
+)
+
 // Observed says how a target is seen, as far as the options say it.
 func (o Asked) Observed() *observation.Observation {
 	d := o.Data
@@ -26,6 +32,11 @@ func (o Asked) Observed() *observation.Observation {
 		of.Varying = &observation.Varying{}
 	}
 	return of
+}
+
+// certifiesMean says whether the prior rows alone train the mean, whose own misses are certified.
+func (o Asked) certifiesMean() bool {
+	return o.Informed() && !o.Learns() && o.Promise.MeanBound == pacbayes.Direct
 }
 
 // features returns what the target is combined with.
