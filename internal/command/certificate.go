@@ -49,6 +49,9 @@ type certificateWords struct {
 	Context string
 }
 
+// Sentence says what the certificate promises.
+func (c certificateWords) Sentence() string { return paragraphs(c.M.Sentence(c.C), c.Context) }
+
 // Which says which rows are counted.
 func (c certificateWords) Which() string {
 	return spelling.Either(c.M.Terms.Backtest, "last", "certified") // a backtest has no bound

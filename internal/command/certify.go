@@ -258,7 +258,8 @@ func (f *certifyFlags) runFresh(cmd *cobra.Command, c *common, m *krigo.Model,
 	if err != nil {
 		return err
 	}
-	return c.answer(cmd, fresh, "fresh", map[string]any{"M": &m.Model, "F": fresh})
+	return c.answer(cmd, fresh, "fresh", map[string]any{"F": fresh, "Route": m.Terms.Route,
+		"Sentence": fresh.Sentence(&m.Model)})
 }
 
 // recertify recomputes the certificate of a model, and refuses a model whose certificate differs.
