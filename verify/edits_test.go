@@ -90,6 +90,7 @@ for line in sys.stdin:
 // means and bounds of losses that no count gives are known from rows alone. So small edits of these are left to certify,
 // and so is a file without rules, which says that it is older.
 func TestEdits(t *testing.T) {
+	must.Long(t)
 	fromRows := regexp.MustCompile(`^\.(source|target|prediction|score|probabilities|group|rows_sha256)\b|` +
 		`\.(threshold|copies|missed|of)\b|\.classes\[|mean 2$|^\.rules 5$`)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -108,10 +109,7 @@ func TestEdits(t *testing.T) {
 		return pacbayes.LabelTerms{Delta: 0.05, Statements: strings.Fields(statements)}
 	}
 	said, passed, edits, left := "", []string{}, 0, 0
-	sampled := 4 // verify.py reads every fourth edit, since it takes longer
-	if testing.Short() {
-		sampled = 16
-	}
+	const sampled = 4 // verify.py reads every fourth edit, since it takes longer
 	dir := t.TempDir()
 	var agrees bytes.Buffer
 	checker := exec.Command(python(t), "-c", labelled)
