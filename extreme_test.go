@@ -194,6 +194,9 @@ func forge(t *testing.T, m *model.Model, do func(array string, v float64, raw []
 	}
 }
 
+// fittedKinds holds the models of eachKind. Tests only read them, so each is fitted once.
+var fittedKinds = map[string]*krigo.Targets{}
+
 // eachKind calls do with a model of every kind.
 func eachKind(t *testing.T, do func(t *testing.T, all *krigo.Targets)) {
 	table := outcomesOf(120)
@@ -211,7 +214,10 @@ func eachKind(t *testing.T, do func(t *testing.T, all *krigo.Targets)) {
 			case "error":
 				o.Kernel.Noise, o.Data.NoiseColumn = "", "error"
 			}
-			do(t, fitAny(t, table, o))
+			if fittedKinds[name] == nil {
+				fittedKinds[name] = fitAny(t, table, o)
+			}
+			do(t, fittedKinds[name])
 		})
 	}
 }
@@ -220,14 +226,14 @@ func eachKind(t *testing.T, do func(t *testing.T, all *krigo.Targets)) {
 func fitAny(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Targets {
 	t.Helper()
 	if targets := strings.Split(o.Data.Target, "+"); len(targets) > 1 {
-		return must.Get(krigo.FitTargets(t.Context(), table, targets, o))(t)
+		return must.Get(krigo.FitTargets(context.Background(), table, targets, o))(t)
 	}
 	spread, o, err := o.Kinds(table)
 	must.Do(t, err)
 	if o.Data.Beside != nil {
-		return must.Get(krigo.FitTargets(t.Context(), table, o.Data.Beside, o))(t)
+		return must.Get(krigo.FitTargets(context.Background(), table, o.Data.Beside, o))(t)
 	}
-	m := must.Get(krigo.Fit(t.Context(), spread, o))(t)
+	m := must.Get(krigo.Fit(context.Background(), spread, o))(t)
 	all := &krigo.Targets{}
 	all.Models = append(all.Models, &m.Model)
 	return all
