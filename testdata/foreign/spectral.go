@@ -1,5 +1,5 @@
 // Package foreign shows what a module outside krigo can add to krigo: a kernel (spectral.go), a noise (student.go), a
-// loss (graded.go), a method with its objective (loo.go) and a file format (dat.go).
+// loss (squashed.go), a method with its objective (loo.go) and a file format (dat.go).
 package foreign
 
 import (
