@@ -73,7 +73,7 @@ func TestCertifiedLimits(t *testing.T) {
 
 		_, fresh := limitsTables(t, 6)
 		counted := must.Get(other.CertifyFresh(t.Context(), fresh))(t)
-		y, side := must.Get(fresh.Regression("y", "side"))(t), -1.
+		y := must.Get(fresh.Regression("y", "side"))(t)
 		targets := must.Get(y.Targets(y.All()))(t)
 		misses, limits := 0., 0
 		for i, p := range must.Get(other.Predict(t.Context(), fresh, krigo.PredictOptions{}))(t) {
@@ -84,7 +84,8 @@ func TestCertifiedLimits(t *testing.T) {
 			switch targets[i] {
 			case 0.8, 2.5:
 				limits++
-				if side = -1; targets[i] == 2.5 {
+				side := -1.
+				if targets[i] == 2.5 {
 					side = 1
 				}
 				off = max(0, -side*off)

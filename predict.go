@@ -323,7 +323,7 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 // most ε above or ε' below the prediction.
 func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	c := m.Certificate
-	kind := pacbayes.Band
+	var kind pacbayes.Kind
 	width := 0.
 	raw := 0.
 	switch {
@@ -345,8 +345,6 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		kind = c.Loss
 		width = c.Epsilon
 		raw = c.EpsilonRaw
-	default:
-		kind = ""
 	}
 	switch kind {
 	case pacbayes.Band:

@@ -509,38 +509,11 @@ func (h header) deal(m *Model) error {
 		json.Compact(&text, h.Fitted) // no error: parsing the header has checked it
 		m.Fitted = text.Bytes()
 	}
-	unfit := errors.New("the model file's statements about the roles of rows contradict one " +
-		"another")
 	if h.Split == "" {
-		newer := h.Beside != nil || h.Counts != nil || h.Groups != nil || h.Range != nil ||
-			h.Fitted != nil || h.Group+h.All+h.Targets != ""
-		if m.Split = ByPosition; len(m.positional) == 0 || newer {
-			return unfit
-		}
-		for _, r := range m.positional {
-			if r > dataset.Certified {
-				return unfit
-			}
-			m.Counts[r]++
-		}
-		m.Groups = m.Counts
-		return nil
+		return h.dealByPosition(m)
 	}
-	if (h.Split != ByContent && h.Split != ByLast) || h.Counts == nil || h.Range == nil ||
-		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
-		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) ||
-		(h.Beside != nil && !h.besides()) || (h.Groups != nil) != (h.Group != "") ||
-		len(m.positional) > 0 {
-		return unfit
-	}
-	columns := len(h.Inputs)
-	if h.Encoding != nil {
-		columns = len(h.Encoding.Columns)
-	}
-	order := slices.Sorted(slices.Values(h.HashOrder))
-	if order != nil && (slices.IsSorted(h.HashOrder) ||
-		!slices.Equal(order, linalg.UpTo(columns))) {
-		return unfit
+	if !h.dealable() || len(m.positional) > 0 {
+		return errDeal
 	}
 	m.Counts, m.Groups, m.Range = *h.Counts, *h.Counts, *h.Range
 	if h.Groups != nil {
@@ -551,13 +524,51 @@ func (h header) deal(m *Model) error {
 	}
 	for _, n := range slices.Concat(m.Counts[:], m.Groups[:], m.Dealt[:]) {
 		if n < 0 || n > maxRows {
-			return unfit
+			return errDeal
 		}
 	}
 	if m.Counts.Sum()-m.Counts[dataset.Test] != len(m.Rows) {
-		return unfit
+		return errDeal
 	}
 	return nil
+}
+
+var errDeal = errors.New("the model file's statements about the roles of rows contradict one " +
+	"another")
+
+// dealByPosition does what deal does for a file of an old version, which has each row's role.
+func (h header) dealByPosition(m *Model) error {
+	newer := h.Beside != nil || h.Counts != nil || h.Groups != nil || h.Range != nil ||
+		h.Fitted != nil || h.Group+h.All+h.Targets != ""
+	m.Split = ByPosition
+	if len(m.positional) == 0 || newer {
+		return errDeal
+	}
+	for _, r := range m.positional {
+		if r > dataset.Certified {
+			return errDeal
+		}
+		m.Counts[r]++
+	}
+	m.Groups = m.Counts
+	return nil
+}
+
+// dealable says whether the header's statements about roles go together.
+func (h header) dealable() bool {
+	if (h.Split != ByContent && h.Split != ByLast) || h.Counts == nil || h.Range == nil ||
+		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
+		!(h.Range.Far >= 0) || (h.Beside != nil) != (h.Dealt != nil) ||
+		(h.Beside != nil && !h.besides()) || (h.Groups != nil) != (h.Group != "") {
+		return false
+	}
+	columns := len(h.Inputs)
+	if h.Encoding != nil {
+		columns = len(h.Encoding.Columns)
+	}
+	order := slices.Sorted(slices.Values(h.HashOrder))
+	return order == nil ||
+		(!slices.IsSorted(h.HashOrder) && slices.Equal(order, linalg.UpTo(columns)))
 }
 
 // besides says whether the targets of the fit are several names, the model's own target among them.

@@ -182,15 +182,21 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 		s.Variance = make([]float64, len(rows))
 	}
 	if m.Joint != nil {
-		p, truth, err := m.Joint.Judged(d.Table(), rows)
-		for i, y := range s.Y { // a row's loss says whether the label is wrong
-			if s.Mean[i] = y; err == nil && Likeliest(p[i]) != truth[i] {
-				s.Mean[i] = 1 - y
-			}
-		}
-		return s, err
+		err = s.judge(m.Joint, d.Table(), rows)
 	}
-	return s, nil
+	return s, err
+}
+
+// judge replaces the predictions by labels that are wrong where the label of all models is wrong.
+func (s *scored) judge(by *Several, table *dataset.Table, rows []int) error {
+	p, truth, err := by.Judged(table, rows)
+	for i, y := range s.Y {
+		s.Mean[i] = y
+		if err == nil && Likeliest(p[i]) != truth[i] {
+			s.Mean[i] = 1 - y
+		}
+	}
+	return err
 }
 
 // Judged returns the probability of each class against the others for each of the given rows of a

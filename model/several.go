@@ -130,9 +130,8 @@ func (s *Several) sane() error {
 			return errors.New("the names of the classes aren't those of their models: the file " +
 				"was altered")
 		}
-		if !slices.Equal(m.Beside, names) || !slices.Equal(m.HashOrder, first.HashOrder) ||
-			m.Seed != first.Seed || m.Split != first.Split || m.Group != first.Group ||
-			m.Dealt != first.Dealt || m.Terms.Delta != t.Delta/float64(t.Parts) {
+		if !slices.Equal(m.Beside, names) || !m.dealtAs(first) ||
+			m.Terms.Delta != t.Delta/float64(t.Parts) {
 			return unfit
 		}
 	}
@@ -154,6 +153,12 @@ func (s *Several) sane() error {
 		return unfit
 	}
 	return nil
+}
+
+// dealtAs says whether two models deal rows alike.
+func (m *Model) dealtAs(other *Model) bool {
+	return slices.Equal(m.HashOrder, other.HashOrder) && m.Seed == other.Seed &&
+		m.Split == other.Split && m.Group == other.Group && m.Dealt == other.Dealt
 }
 
 // saneTogether refuses a certificate of all targets that doesn't follow from its counts and from

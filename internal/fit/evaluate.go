@@ -63,7 +63,7 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *fitting.Params,
 		return nil, err
 	}
 	f := p.Families[0]
-	at := x // x as the problem orders it
+	var at []float64 // x as the problem orders it
 	way := p.Method()
 	if params.Posterior != nil && !p.Choice.Kind().FreeForm {
 		way = p.Choice.FreeUp(params.NoiseVariance)
