@@ -183,3 +183,27 @@ func TestLimitsOfDetection(t *testing.T) {
 	must.Hold(t, err != nil && strings.Contains(err.Error(), "isn't left, right or none"),
 		"any cell is a side: %v", err)
 }
+
+// TestLimitsOfAnotherColumn: a model whose limits stand in another column than its options say is refused, even if both
+// columns hold the same.
+func TestLimitsOfAnotherColumn(t *testing.T) {
+	rows := make([][]float64, 0, 90)
+	for _, r := range logNormal(5, 90, true) {
+		side := 0.
+		if r[1] < -0.5 {
+			side = -1
+		}
+		rows = append(rows, []float64{r[0], max(r[1], -0.5), side, side})
+	}
+	table := must.Get(dataset.FromRows([]string{"x", "y", "side", "same"}, rows))(t)
+	o := krigo.Options{Kernel: krigo.Kernel{Expression: "se"}, Method: krigo.Method{Name: "evidence"},
+		Prior: krigo.Prior{Kind: "informed"}}
+	o.Data.Target = "y"
+	o.Data.Ignore = []string{"same"}
+	o.Data.Censored = "side"
+	m := must.Get(krigo.Fit(t.Context(), table, o))(t)
+	must.Get(m.Certify(t.Context(), table, krigo.CertifyOptions{}))(t)
+	forged := *m
+	forged.Censored = "same"
+	must.Refuse(forged.Certify(t.Context(), table, krigo.CertifyOptions{}))(t, "the columns")
+}

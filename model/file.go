@@ -22,12 +22,13 @@ import (
 	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/memory"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Version is the newest version of model files that krigo writes.
 // krigo reads this version and all earlier versions.
-const Version = 15
+const Version = observation.Version
 
 // A model file (docs/reference/format.md) holds the magic, the version, the length of the header,
 // the header as JSON, the arrays that the header lists, and a SHA-256 of everything before it.

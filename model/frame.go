@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/memory"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -25,9 +26,9 @@ const (
 
 // named are the keys of a header whose texts are names, findings or options.
 // Whatever prints these quotes them.
-var named = []string{"inputs", "target", "targets", "classes", "kinds", "reading", "encoding",
-	"columns", "name", "by", "offset", "exposure", "censored", "noise_column", "group", "terms",
-	"subject", "notices", "fitted", "source"}
+var named = append([]string{"inputs", "target", "targets", "reading", "encoding", "columns",
+	"name", "by", "group", "terms", "subject", "notices", "fitted", "source"},
+	observation.Fields()...)
 
 // several is the version of files that hold a model file for each target of a fit.
 // It is far from the versions of one model's file.

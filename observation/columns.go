@@ -41,6 +41,12 @@ func (c *Columns) Further() []string {
 	return lists.Of(c.Predicting(), func(of dataset.Further) string { return of.Name })
 }
 
+// Options returns the names of the options that name columns.
+func Options() []string {
+	read := lists.If(parts, func(p *part) bool { return p.column != nil })
+	return lists.Of(read, (*part).option)
+}
+
 // Fields returns the fields of a model file that say what is read of a row's target.
 func Fields() []string {
 	read := lists.If(parts, func(p *part) bool { return p.column != nil })

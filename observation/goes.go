@@ -7,6 +7,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/faults"
 )
 
+// Version is the newest version of model files, which have properties of a target since version 6.
+const Version = 15
+
 // parts has all properties of a target.
 // Their columns are hashed, listed and predicted from in this order.
 var parts = []*part{&transform, &noise, &varying, &offset, &exposure, &noiseColumn, &limits,

@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -44,8 +45,8 @@ type fitFlags struct {
 // Other settings of methods follow the group Method.
 var order = map[string]string{
 	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na " +
-		"below units skip-rows header sheet duplicates group offset exposure censored " +
-		"noise-column scaling target-transform target-estimate no-standardise split splits " +
+		"below units skip-rows header sheet duplicates group " +
+		strings.Join(observation.Options(), " ") + " scaling target-transform target-estimate no-standardise split splits " +
 		"test-fraction test params",
 	"Kernel": "kernel ard mean noise monotone",
 	"Method": "objective objectives restarts init fix-parameters",

@@ -36,8 +36,8 @@ class Parameters(Estimator):
         group: Value = None,
         offset: Value = None,
         exposure: Value = None,
-        censored: Value = None,
         noise_column: Value = None,
+        censored: Value = None,
         scaling: Value = None,
         target_transform: Value = None,
         target_estimate: Value = None,
@@ -176,11 +176,11 @@ class Parameters(Estimator):
         exposure :
             exposure of a count or positive target, such as person-years: the mean is proportional to it, and predictions
             need it too
+        noise_column :
+            known standard errors of the target (in its units, not variances); predictions need them too
         censored :
             column that says which targets are limits: left (below it) or -1, right or 1, none or 0; or the target, with
             cells such as <0.1 and >50
-        noise_column :
-            known standard errors of the target (in its units, not variances); predictions need them too
         scaling :
             what standardises the columns: prior-rows, declared:FILE, or all-rows (then the bound is only a heuristic)
             (default prior-rows)
@@ -310,8 +310,8 @@ class Parameters(Estimator):
         self.group = group
         self.offset = offset
         self.exposure = exposure
-        self.censored = censored
         self.noise_column = noise_column
+        self.censored = censored
         self.scaling = scaling
         self.target_transform = target_transform
         self.target_estimate = target_estimate
