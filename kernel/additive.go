@@ -61,6 +61,7 @@ type effect struct {
 	dv        float64 // derivative of ln v by ln λ
 }
 
+// effectOf returns the numbers of an input whose ln λ is logL2.
 func effectOf(logL2 float64) effect {
 	lambda := math.Exp(logL2)
 	s := 1 / (lambda + 1)
@@ -153,6 +154,7 @@ func (c *additiveColumns) sums(point []float64, j0, j1 int, parts matrix.Dense, 
 	}
 }
 
+// cov gets e₁ and Σ k_t² for each pair of points from sums, and e₂ from both.
 func (c *additiveColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	memory := linalg.Borrow(2, j1-j0)
 	squares := memory.Row(1)
@@ -182,6 +184,7 @@ func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 	for i := range a.Rows {
 		rowBar := bar.Row(i)[:n]
 		c.sums(a.Row(i), j0, j1, parts, total, squares)
+		// The derivatives by ln m and ln p are the terms of k themselves. Here pairs is Σ K̄ 2e₂.
 		var main, pairs float64
 		for j, b := range rowBar {
 			main += b * total[j]
@@ -211,6 +214,7 @@ func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 	linalg.Return(memory)
 }
 
+// Diag implements Kernel. For x = x', k_i is (1 − g(x)²)/v.
 func (s *Additive) Diag(theta []float64, a matrix.Dense, k []float64) {
 	effects, main, pairs := s.unpack(theta)
 	for i := range k {

@@ -79,6 +79,7 @@ func (b boxes) columns(k Kernel, theta []float64) (boxed, bool) {
 	return nil, false
 }
 
+// boxedStationary is a stationary kernel at points in boxes.
 type boxedStationary struct {
 	*against
 	least, greatest matrix.Dense // as p packs points
@@ -97,6 +98,8 @@ func (p *against) pack(x matrix.Dense) matrix.Dense {
 	return packed
 }
 
+// Most takes the distance to the nearest place of each box. It is 0 in inputs in which the point
+// lies between the box's ends.
 func (p boxedStationary) Most(point, k []float64) {
 	at := p.pack(matrix.Of(1, len(point), point)).Data
 	for i := range k {
@@ -112,19 +115,23 @@ func (p boxedStationary) Most(point, k []float64) {
 	p.profile.Value(k, k, p.shape, p.variance)
 }
 
+// boxedIndicator is a constant or white kernel at points in boxes.
 type boxedIndicator struct {
 	unprepared
 	variance float64
 }
 
+// Most writes σ², which no covariance exceeds.
 func (p boxedIndicator) Most(_, k []float64) {
 	for i := range k {
 		k[i] = p.variance
 	}
 }
 
+// boxedComposite is a sum or product at points in boxes.
 type boxedComposite struct{ compositeColumns }
 
+// Most adds or multiplies the bounds of the parts, none of whose covariances are negative.
 func (c boxedComposite) Most(point, k []float64) {
 	part := linalg.Borrow(1, len(k))
 	for i, p := range c.columns {
@@ -138,6 +145,7 @@ func (c boxedComposite) Most(point, k []float64) {
 	linalg.Return(part)
 }
 
+// boxedOn is a kernel on some of the inputs, at points in boxes.
 type boxedOn struct {
 	onColumns
 	boxed boxed
@@ -149,6 +157,7 @@ func (p boxedOn) Most(point, k []float64) {
 	linalg.Return(seen)
 }
 
+// on prepares a kernel on some of the inputs. Points and corners keep only these inputs.
 func (b boxes) on(o on, theta []float64) (boxed, bool) {
 	seen := boxes{o.gather(b.x), o.gather(b.ordered), o.gather(b.least), o.gather(b.greatest)}
 	p, ok := seen.columns(o.Kernel, theta)

@@ -99,6 +99,8 @@ func (s *Stationary) scaledBundle(logL2 []float64, shape float64, x linalg.Bundl
 	return scaled
 }
 
+// fillBundle implements bundled. Row i gets the distances from the points before, and 0 from
+// itself.
 func (s *Stationary) fillBundle(theta []float64, x, dst linalg.Bundle) {
 	logL2, shape, variance := s.unpack(theta)
 	scaled := s.scaledBundle(logL2, shape, x)

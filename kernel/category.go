@@ -41,6 +41,8 @@ func categorical(name string) func(inputs []Input, order []string) (*Categorical
 				"categorical", name, inputs[0].Column)
 		}
 		c := &Categorical{name: name, order: linalg.UpTo(last)}
+		// value holds the place of each category in order, or, without an order, its text as a
+		// number.
 		value := make([]float64, last)
 		numbers := true
 		for i, in := range inputs[:last] {
@@ -69,6 +71,7 @@ func categorical(name string) func(inputs []Input, order []string) (*Categorical
 	}
 }
 
+// Params implements Kernel. Gaps and weights are in the order of the categories, c.order.
 func (c *Categorical) Params() (all []Param) {
 	switch c.name {
 	case "exchangeable":
@@ -104,6 +107,7 @@ func (c *Categorical) pairs(theta []float64, f func(i, j int, r float64) (g floa
 		for j := i - 1; j >= 0; j-- {
 			to := c.order[j]
 			if c.name == "ordinal" {
+				// d is the sum of the gaps from j to i. The derivative of r by d is −3d e^{−√3 d}.
 				d += math.Exp(theta[j])
 				e := math.Exp(-math.Sqrt(3) * d)
 				if g := f(at, to, (1+math.Sqrt(3)*d)*e); g != 0 {
@@ -119,6 +123,7 @@ func (c *Categorical) pairs(theta []float64, f func(i, j int, r float64) (g floa
 			b := 1 + w[0]*w[0] + w[1]*w[1]
 			vw := v[0]*w[0] + v[1]*w[1]
 			root := math.Sqrt(a * b)
+			// The derivative of v·w/√(ab) by v is (w − (v·w) v/a)/√(ab).
 			if g := f(at, to, vw/root) / root; g != 0 {
 				for q := range 2 {
 					dTheta[2*i+q] += g * (w[q] - vw*v[q]/a)
@@ -194,6 +199,7 @@ func (p categoricalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, d
 	if !dA.IsZero() {
 		linalg.Gemm(false, false, 1, bar, p.s.RowRange(j0, j1), 1, dA)
 	}
+	// K = σ² A R Bᵀ, so the adjoint of R is σ² Aᵀ K̄ B.
 	sums := linalg.Borrow(a.Rows, a.Cols)
 	rBar := matrix.New(a.Cols, a.Cols)
 	linalg.Gemm(false, false, math.Exp(p.theta[len(p.theta)-1]), bar, p.b.RowRange(j0, j1), 0, sums)
@@ -202,7 +208,8 @@ func (p categoricalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, d
 	p.pullR(p.theta, rBar, dTheta)
 }
 
-// pullR adds the pull-back of the adjoint of σ²R, divided by σ², to dTheta.
+// pullR adds the pull-back of bar, the adjoint of R, to dTheta.
+// R has the factor σ² in the covariances, so the derivative by ln σ² is Σ R_ij R̄_ij.
 func (c *Categorical) pullR(theta []float64, bar matrix.Dense, dTheta []float64) {
 	r := c.correlations(theta, bar, dTheta)
 	for i := range r.Rows {
@@ -218,6 +225,7 @@ func (c *Categorical) Diag(theta []float64, a matrix.Dense, k []float64) {
 	p.release()
 }
 
+// PullDiag implements Kernel. A row x adds σ² bar x xᵀ to the adjoint of R.
 func (c *Categorical) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
 	p := c.against(theta, a).(categoricalColumns)
 	rBar := matrix.New(a.Cols, a.Cols)

@@ -42,6 +42,7 @@ func Find(inputs []Input, columns ...string) (at []int, err error) {
 	return at, nil
 }
 
+// unknownColumn returns the error for a name that no input has. It lists up to 20 columns.
 func unknownColumn(name string, known []string) error {
 	const most = 20
 	list := strings.Join(known[:min(len(known), most)], ", ")
@@ -158,6 +159,7 @@ func (o on) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient
 	linalg.Return(seen)
 }
 
+// onColumns is a kernel on some of the inputs, at fixed θ. b has these inputs of the fixed points.
 type onColumns struct {
 	on
 	columns columns
@@ -187,6 +189,7 @@ func (c onColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []f
 	linalg.Return(seen)
 }
 
+// bundle returns the inputs that the kernel sees, for all sets. The caller releases it.
 func (o on) bundle(x linalg.Bundle) linalg.Bundle {
 	seen := linalg.BorrowBundle(x.Rows, len(o.inputs))
 	for i := range x.Rows {
@@ -222,6 +225,7 @@ func (o on) Metric(theta []float64) ([]float64, bool) {
 	return inverse, true
 }
 
+// draw draws functions of the inputs that the kernel sees.
 func (o on) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	f, err := drawFeatures(o.Kernel, theta, len(o.inputs), count, rng)
 	return func(x, phi matrix.Dense) {

@@ -22,6 +22,7 @@ func Sum(parts ...Kernel) Kernel { return composite{parts, false} }
 // Product returns the kernel Π k_p.
 func Product(parts ...Kernel) Kernel { return composite{parts, true} }
 
+// Params implements Kernel. A name begins with the number of its part, as in "1.log_variance".
 func (c composite) Params() []Param {
 	var all []Param
 	for i, k := range c.parts {
@@ -59,6 +60,7 @@ func (c composite) each(theta, dTheta []float64, f func(i int, k Kernel, th, dth
 	}
 }
 
+// combine multiplies dst by src in a product, and adds src to dst in a sum, element by element.
 func (c composite) combine(dst, src []float64) {
 	if c.product {
 		linalg.Mul(dst, src)
@@ -73,6 +75,7 @@ func (c composite) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(c, theta, a, b, bar)
 }
 
+// compositeColumns is a sum or product at fixed θ and fixed points.
 type compositeColumns struct {
 	composite
 	columns []columns // one for each part
@@ -150,6 +153,7 @@ func (c composite) Diag(theta []float64, a matrix.Dense, k []float64) {
 	linalg.Return(part)
 }
 
+// PullDiag gives each part of a product the adjoint times the diagonals of the other parts.
 func (c composite) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
 	c.each(theta, to.Theta, func(p int, k Kernel, th, d []float64) {
 		g := bar

@@ -70,6 +70,7 @@ func (c *Conditional) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(c, theta, a, b, bar)
 }
 
+// Diag implements Kernel. k − uᵀu is a variance, which only rounding can make negative.
 func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 	c.Kernel.Diag(c.Theta, a, k)
 	u := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context())
@@ -86,6 +87,8 @@ func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 	}
 }
 
+// PullDiag implements Kernel. It goes through k(x,x), and through k(x,S), whose adjoint is −2τ bar
+// g(x): the factor 2 comes from both points, which move together.
 func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, to Gradient) {
 	dA := to.Inputs
 	if dA.IsZero() {
@@ -115,6 +118,7 @@ type conditionalColumns struct {
 	u, w, g       matrix.Dense // rows u(b_j), w(b_j) and g(b_j)
 }
 
+// against computes u, w and g of the points b once, for all blocks.
 func (c *Conditional) against(_ []float64, b matrix.Dense) columns {
 	s := c.Support.Rows
 	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b),
@@ -140,6 +144,7 @@ func (p *conditionalColumns) release() {
 	linalg.Return(p.u, p.w, p.g)
 }
 
+// cov computes k(a,b), and then u and w of the rows a, whose products with those of b complete it.
 func (p *conditionalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	p.base.cov(a, j0, j1, k)
 	s := p.Support.Rows
@@ -204,6 +209,7 @@ func (c *ConditionalMean) At(_ []float64, x matrix.Dense, m []float64) {
 
 func (c *ConditionalMean) Pull([]float64, matrix.Dense, []float64, []float64) {}
 
+// PullInputs goes through m(x), and through k(x,S), whose adjoint is bar w.
 func (c *ConditionalMean) PullInputs(_ []float64, x matrix.Dense, bar []float64, dX matrix.Dense) {
 	c.Mean.PullInputs(c.Beta, x, bar, dX)
 	k := linalg.Borrow(x.Rows, c.Support.Rows).Until(x.Context())

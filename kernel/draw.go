@@ -51,6 +51,8 @@ func (at Bound) Draw(dim, count int, rng *rand.Rand) (*Function, error) {
 	})}, nil
 }
 
+// drawFeatures draws count random functions of dim inputs with the covariance k_θ.
+// It returns an error if the kernel has none.
 func drawFeatures(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (features, error) {
 	d, ok := k.(drawer)
 	if !ok {

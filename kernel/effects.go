@@ -26,6 +26,7 @@ func Effects(k Kernel, theta []float64, dim int) (effects []Part, rest Part) {
 		})
 	}
 	var others []Part
+	// The first additive term gives the effects. All other terms of the sum are the rest.
 	for _, t := range terms {
 		inputs := linalg.UpTo(dim)
 		inner := t.Kernel

@@ -135,6 +135,7 @@ func (noColumns) cov(matrix.Dense, int, int, matrix.Dense)                      
 func (noColumns) pull(matrix.Dense, int, int, matrix.Dense, []float64, matrix.Dense) {}
 func (noColumns) release()                                                           {}
 
+// unprepared are the columns of a kernel from elsewhere, which prepares nothing.
 type unprepared struct {
 	k     Kernel
 	theta []float64
@@ -276,6 +277,8 @@ func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c := columnsOf(at.Kernel, at.Theta, a)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		ai := a.RowRange(i0, i1)
+		// Blocks before the diagonal block count twice, for both triangles. The diagonal block
+		// counts once.
 		eachTile(i0, func(j0, j1 int) {
 			c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part,
 				matrix.Dense{})
@@ -288,7 +291,9 @@ func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c.release()
 }
 
-// pullTiles sums the parts of dTheta in the order of the tiles, whichever core finishes first.
+// pullTiles calls pull for tiles of rows [i0, i1) on all cores, each with a part of dTheta of its
+// own.
+// It adds the parts to dTheta in the order of the tiles, whichever core finishes first.
 func pullTiles(a, bar matrix.Dense, dTheta []float64, pull func(i0, i1 int, part []float64)) {
 	n := a.Rows
 	if bar.Rows != n {

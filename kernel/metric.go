@@ -26,6 +26,7 @@ func Metric(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	return nil, false
 }
 
+// Metric implements the function Metric by the inverse lengthscales.
 func (s *Stationary) Metric(theta []float64) ([]float64, bool) {
 	logL2, _, _ := s.unpack(theta)
 	return lists.To(s.dim, func(t int) float64 {

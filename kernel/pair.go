@@ -91,7 +91,8 @@ func (p pairwise) Diag(theta []float64, a matrix.Dense, k []float64) {
 	}
 }
 
-// Along the diagonal a moves both points, and k is symmetric, so the derivative counts twice.
+// PullDiag implements Kernel. Along the diagonal a moves both points, and k is symmetric, so the
+// derivative by the inputs counts twice.
 func (p pairwise) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradient) {
 	for i, g := range bar {
 		var once []float64

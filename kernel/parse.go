@@ -24,6 +24,7 @@ func Check(expr string) error {
 	return err
 }
 
+// parse reads the whole expression, and returns an error if text is left over.
 func (p parser) parse() (Kernel, error) {
 	expr := p.expr
 	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
@@ -40,6 +41,7 @@ func (p parser) parse() (Kernel, error) {
 	return k, nil
 }
 
+// parser reads an expression by recursive descent: a sum of products of atoms.
 type parser struct {
 	expr  string
 	pos   int
@@ -53,6 +55,7 @@ type parser struct {
 	inputs []Input
 }
 
+// next moves to the next token, which is one of + * ( ), a name, or "" at the end.
 func (p *parser) next() {
 	for p.pos < len(p.expr) && p.expr[p.pos] == ' ' {
 		p.pos++
@@ -70,6 +73,8 @@ func (p *parser) next() {
 	p.token = p.expr[start:p.pos]
 }
 
+// chain reads operands joined by op, and joins their kernels. The operands of + are products, and
+// those of * are atoms.
 func (p *parser) chain(op byte, join func(...Kernel) Kernel) (Kernel, error) {
 	var parts []Kernel
 	for {
@@ -95,6 +100,7 @@ func (p *parser) chain(op byte, join func(...Kernel) Kernel) (Kernel, error) {
 	return join(parts...), nil
 }
 
+// atom reads a kernel's name, perhaps with columns, or an expression in parentheses.
 func (p *parser) atom() (Kernel, error) {
 	switch t := p.token; t {
 	case "":

@@ -36,6 +36,7 @@ type wave struct {
 	embed matrix.Dense // (cos, sin) of the phase, divided by l: 2·dim columns
 }
 
+// wave returns the wave of the points x, with phases measured from centre.
 func (p *Periodic) wave(theta []float64, x matrix.Dense, centre []float64) wave {
 	nl := len(theta) - 2
 	freq := 2 * math.Pi * math.Exp(-theta[nl])

@@ -67,12 +67,12 @@ func placed(name string, columns []string, dim int, ard bool, inputs []Input) (K
 	return On(k, dim, columns, at), nil
 }
 
-// always and plain turn a function that makes a kernel, and can't fail, into one that also returns
-// an error. The function that plain takes doesn't depend on the inputs.
+// always turns a function that makes a kernel, and can't fail, into one that also returns an error.
 func always[K Kernel](make func(dim int, ard bool) K) func(int, bool) (Kernel, error) {
 	return func(dim int, ard bool) (Kernel, error) { return make(dim, ard), nil }
 }
 
+// plain does what always does, for a kernel that doesn't depend on the inputs.
 func plain(make func() Kernel) func(int, bool) (Kernel, error) {
 	return func(int, bool) (Kernel, error) { return make(), nil }
 }
@@ -80,6 +80,8 @@ func plain(make func() Kernel) func(int, bool) (Kernel, error) {
 // Names lists the kernels that Parse and Spec.Build know.
 func Names() []string { return lists.Of(register, func(f family) string { return f.name }) }
 
+// named returns the registered kernel of this name on dim inputs.
+// For an unknown name, its error suggests a known one or lists all.
 func named(name string, dim int, ard bool) (Kernel, error) {
 	if f, known := lists.Find(register, func(f family) bool { return f.name == name }); known {
 		k, err := f.make(dim, ard)
@@ -152,6 +154,7 @@ func (s Spec) Build(dim int, inputs ...Input) (Kernel, []float64, error) {
 	return s.build(dim, inputs)
 }
 
+// build does what Build does, for a Spec whose size has been checked.
 func (s Spec) build(dim int, inputs []Input) (Kernel, []float64, error) {
 	if name, columns, err := s.Columns(); err != nil || columns != nil {
 		if err != nil {
@@ -259,11 +262,13 @@ func (s Spec) kernel(dim int) (Kernel, error) {
 	return named(s.Name, dim, len(s.Lengthscales) > 1 || (len(s.Lengthscales) == 1 && dim == 1))
 }
 
+// lengthscales returns the error for a number of lengthscales that doesn't fit dim inputs.
 func (s Spec) lengthscales(dim int) error {
 	return fmt.Errorf("kernel %q has %d lengthscales: give one for all inputs or %d", s.Name,
 		len(s.Lengthscales), dim)
 }
 
+// buildComposite builds a sum or product. θ holds the parameters of its parts, in order.
 func (s Spec) buildComposite(dim int, inputs []Input) (Kernel, []float64, error) {
 	if len(s.Parts) == 0 {
 		return nil, nil, fmt.Errorf("kernel %q has no \"parts\"", s.Name)

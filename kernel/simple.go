@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
+// varianceOnly is the list of parameters of a kernel that has only ln σ².
 var varianceOnly = []Param{{Name: "log_variance", Kind: Variance, Dim: -1}}
 
 // Linear is σ² x·x'. Parameter: ln σ².
@@ -22,6 +23,7 @@ func (Linear) Cov(theta []float64, a, b, k matrix.Dense) {
 	linalg.Gemm(false, true, math.Exp(theta[0]), a, b, 0, k)
 }
 
+// Pull implements Kernel. With K = σ²ABᵀ, Ā is σ²K̄B, and the derivative by ln σ² is Σ A_it Ā_it.
 func (Linear) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
 	v := math.Exp(theta[0])
 	wb := linalg.Borrow(a.Rows, a.Cols)
@@ -73,6 +75,7 @@ func (c indicator) Spec(theta []float64) Spec {
 	return SpecOf("constant", varianceOnly, theta)
 }
 
+// holds says whether the covariance of a and b is σ².
 func (c indicator) holds(a, b []float64) bool { return !c.white || slices.Equal(a, b) }
 
 func (c indicator) Cov(theta []float64, a, b, k matrix.Dense) {
@@ -89,6 +92,7 @@ func (c indicator) Cov(theta []float64, a, b, k matrix.Dense) {
 	}
 }
 
+// Pull implements Kernel. Derivatives by inputs are 0, also where the white kernel jumps.
 func (c indicator) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
 	bar := of.K
 	dTheta := of.Theta

@@ -44,6 +44,7 @@ func RationalQuadratic(dim int, ard bool) *Stationary {
 	return &Stationary{"rq", dim, ard, radial.RQ}
 }
 
+// hasShape says whether ln a is among the parameters.
 func (s *Stationary) hasShape() bool { return s.profile == radial.RQ }
 
 func (s *Stationary) Params() []Param {
@@ -115,6 +116,7 @@ type against struct {
 	centre, inverse []float64 // one value per input; inverse is 1/l, scaled for the profile
 }
 
+// against packs the points b for package radial, about their mean.
 func (s *Stationary) against(theta []float64, b matrix.Dense) columns {
 	logL2, shape, variance := s.unpack(theta)
 	p := &against{Stationary: s, shape: shape, variance: variance, scratch: linalg.Borrow(2, s.dim)}
@@ -195,6 +197,8 @@ func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []fl
 			if !p.ard && dA.IsZero() {
 				continue
 			}
+			// First moments of this row give its dA. Second moments add up over all rows, for the
+			// lengthscales.
 			row := lanes.Row(1)
 			radial.Moments{First: row, Second: lanes.Row(0)}.Add(w, left, i, p.points, j0+j)
 			if dA.IsZero() {

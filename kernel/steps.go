@@ -47,6 +47,7 @@ func (s *Steps) Params() []Param {
 
 func (s *Steps) size() int { return s.lengths() + s.dim*bins + 1 }
 
+// lengths returns the number of lengthscales.
 func (s *Steps) lengths() int {
 	if s.ard {
 		return s.dim
@@ -92,6 +93,7 @@ type stepColumns struct {
 	variance float64
 }
 
+// against computes the slopes s_ib/l_i of each w_i in its bins, and w of the points b.
 func (s *Steps) against(theta []float64, b matrix.Dense) columns {
 	c := &stepColumns{s, linalg.Borrow(s.dim, bins), b, linalg.Borrow(s.dim, b.Rows),
 		math.Exp(theta[len(theta)-1])}
@@ -138,6 +140,9 @@ func (c *stepColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	}
 }
 
+// pull implements Steps' Pull. The adjoint of w_t(x) is −Σ_j K̄_j K_j sign(w_t(x) − w_t(x'_j)), and
+// the terms with the other sign belong to w_t(x'_j). At a difference of 0 the derivative counts as
+// 0.
 func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
 	dA matrix.Dense) {
 	n := j1 - j0

@@ -161,6 +161,7 @@ func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 		w := radial.SingleWidth()
 		cols = (v.Cols + w - 1) / w * w
 	}
+	// vs is v in float32, with columns of zeros up to whole vectors.
 	vs := make([]float32, n*cols)
 	for i := range n {
 		for j, x := range v.Row(i) {
@@ -168,6 +169,7 @@ func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 		}
 	}
 	out.Zero()
+	// add adds the rows of part to the rows of out from i0 on.
 	add := func(i0 int, part []float32) {
 		for i := 0; i*cols < len(part); i++ {
 			row := part[i*cols:]
@@ -212,6 +214,7 @@ func (at Bound) PullOuter(a, h matrix.Dense, w, dTheta []float64) {
 			linalg.Gemm(false, true, 1, weighted.RowRange(i0, i1), h.RowRange(j0, j1), 0, bar)
 			c.pull(a.RowRange(i0, i1), j0, j1, bar, sum, matrix.Dense{})
 		}
+		// Blocks before the diagonal block count twice, for both triangles.
 		eachTile(i0, pull)
 		linalg.Scale(2, sum)
 		pull(i0, i1)

@@ -15,6 +15,7 @@ type predictionSeeds struct {
 	hStat matrix.Dense
 }
 
+// newPredictionSeeds returns seeds with room for n rows and m inducing inputs.
 func newPredictionSeeds(m, n int) predictionSeeds {
 	return predictionSeeds{g: make([]float64, n), h: make([]float64, n), gStat: make([]float64, m),
 		hStat: matrix.New(m, m)}
@@ -85,6 +86,7 @@ type sparseSeeds struct {
 	shared  float64 // λ̄_i if uniform
 }
 
+// newSparseSeeds returns seeds with room for n rows and m inducing inputs.
 func newSparseSeeds(m, n int) *sparseSeeds {
 	vec := func() []float64 { return make([]float64, n) }
 	return &sparseSeeds{B: matrix.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(),
@@ -192,6 +194,7 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 	if err != nil {
 		return 0, err
 	}
+	// D_i = αλ_i + s_i gives ᾱ = Σ D̄_i λ_i. After that dBar holds the rows' terms of s̄.
 	for i, v := range e.lambda[:e.n] {
 		s.alpha += dBar[i] * v
 		dBar[i] *= e.each.Slope(i)
@@ -257,6 +260,7 @@ func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float
 		return 0, err
 	}
 	e.pullZZ(g, to.theta, to.z)
+	// Σ D̄_i = Σ d_i − (b̄ᵀb + Σ_jk B̄_jk A_jk)/s, because b = Vr/s and A = VVᵀ/s.
 	dBar := scalars[0] - (linalg.Dot(s.b, e.b)+linalg.Dot(s.B.Data, e.a.Data))/noise
 	return noise * (scalars[1] + dBar), nil
 }

@@ -40,10 +40,12 @@ func (l Limited) Update(at Sites, mean, variance []float64, s float64) Sites {
 			newY[i] = y[i]
 			continue
 		}
+		// The cavity is the marginal of f, divided by the site N(y_i; f, d).
 		d := s + at.Known[i]
 		v := 1 / max(1/variance[i]-1/d, 1e-12)
 		m := v * (mean[i]/variance[i] - y[i]/d)
 		_, g, delta := limitMoments(side, l.Limit[i], m, v, s)
+		// The site's variance 1/δ − v is s + Known.
 		newKnown[i] = min(max(1/delta-v-s, 0), mostSite)
 		newY[i] = m + g*(newKnown[i]+s+v)
 	}
@@ -62,7 +64,9 @@ func limitMoments(side, limit, m, v, s float64) (logZ, g, delta float64) {
 	return logZ, side * r / root, r * over / (v + s)
 }
 
-// logCDF returns ln Φ(z), r = φ(z)/Φ(z), and r + z, which stays exact far below 0.
+// logCDF returns the logarithm log of Φ(z), and what its derivatives by z need:
+// the first derivative is r = φ(z)/Φ(z), and the second is −r·over with over = r + z.
+// Far below 0, r is nearly −z. over keeps its digits there, because it isn't computed as that sum.
 func logCDF(z float64) (log, r, over float64) {
 	if z > -5 {
 		p := math.Erfc(-z/math.Sqrt2) / 2

@@ -16,6 +16,7 @@ func inChunks(rows int, each func(chunk, r0, r1 int)) {
 	linalg.Parallel(chunks(rows), func(c int) { each(c, c*chunkRows, min((c+1)*chunkRows, rows)) })
 }
 
+// chunks returns the number of chunks of chunkRows rows. The last may have fewer.
 func chunks(rows int) int { return (rows + chunkRows - 1) / chunkRows }
 
 // addRows adds Σ weight_i V_i to sum.

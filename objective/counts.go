@@ -17,6 +17,7 @@ const (
 	GammaName    = "gamma"
 )
 
+// The variance functions are μ for Poisson, μ + sμ² for the negative binomial, and sμ² for gamma.
 func init() {
 	likelihoods[PoissonName] = Rated{log: logPoisson, below: belowPoisson, linear: 1, whole: true}
 	likelihoods[NegativeName] = Rated{log: logNegative, byScale: negativeByScale,
@@ -41,6 +42,8 @@ var _ Sited = Rated{}
 // logPoisson returns y f − e^f − ln y!.
 func logPoisson(y, f, _ float64) float64 { return y*f - math.Exp(f) - lgamma(y+1) }
 
+// belowPoisson returns P(Y ≤ y) for the mean rate: the upper incomplete gamma function Q(y+1,
+// rate).
 func belowPoisson(y, rate, _ float64) float64 { return mathext.GammaIncRegComp(y+1, rate) }
 
 // logNegative returns ln p(y|f) of the negative binomial distribution.
@@ -57,6 +60,8 @@ func logNegative(y, f, s float64) float64 {
 // large says whether functions of y + r and of r would cancel.
 func large(r, y float64) bool { return r > 1e3*(y+1) }
 
+// negativeByScale returns the derivative of logNegative by s.
+// It is −r² times the derivative by r = 1/s. For large r it takes the series of logNegative.
 func negativeByScale(y, f, s float64) float64 {
 	r := 1 / s
 	rate := math.Exp(f)
@@ -84,18 +89,23 @@ func logGamma(y, f, s float64) float64 {
 	return k*math.Log(k) - lgamma(k) + (k-1)*math.Log(y) - k*f - k*y*math.Exp(-f)
 }
 
+// gammaByScale returns the derivative of logGamma by s: −k² times the derivative by k = 1/s.
 func gammaByScale(y, f, s float64) float64 {
 	k := 1 / s
 	return -k * k * (math.Log(k*y) + 1 - mathext.Digamma(k) - f - y*math.Exp(-f))
 }
 
+// belowGamma returns P(Y ≤ y) for the mean rate: the lower incomplete gamma function P(k, ky/rate)
+// with k = 1/s.
 func belowGamma(y, rate, s float64) float64 { return mathext.GammaIncReg(1/s, y/(rate*s)) }
 
+// lgamma returns ln |Γ(x)|.
 func lgamma(x float64) float64 {
 	v, _ := math.Lgamma(x)
 	return v
 }
 
+// Narrowest implements Sited. It is a thousandth of the width of the largest count's site.
 func (l Rated) Narrowest() float64 { return 1e-3 / mostCount }
 
 // mostCount is the largest count. Its site is 1e-9 wide.
@@ -108,6 +118,8 @@ func (l Rated) Scaled() bool { return l.byScale != nil }
 
 func (l Rated) Whole() bool { return l.whole }
 
+// Allows implements Sited. Counts are whole numbers from 0 to mostCount. Other targets are positive
+// numbers whose squares, and the squares' inverses, are finite.
 func (l Rated) Allows(y float64) error {
 	return faults.First(
 		faults.If(l.whole && !(y >= 0 && y == math.Floor(y) && y <= mostCount),
@@ -130,6 +142,8 @@ func (l Rated) slopes(y, f, s float64) (first, second float64) {
 // there. Newton steps stay in a bracket. The mode lies between m and ln y.
 func (l Rated) mode(y, m, v, s float64) (f, curve float64) {
 	first, _ := l.slopes(y, m, s)
+	// The mode solves f = m + v·slope(f). Slopes fall as f grows, and for y = 0 they are negative.
+	// So the mode then lies between m + v·slope(m) and m.
 	low := m + v*first
 	high := m
 	if y == 0 && m > 20 {
@@ -176,6 +190,7 @@ func (l Rated) Tilted(y, m, v, s float64) Tilt {
 	width := min(1/math.Sqrt(curve), 1)
 	low := mode
 	high := mode
+	// Panels reach out from the mode, as far as the product is above e^−40 of its top.
 	for product(low)-top > least && low-width < low {
 		low -= width
 	}
@@ -197,12 +212,15 @@ func (l Rated) Tilted(y, m, v, s float64) Tilt {
 			byScale += w * l.byScale(y, f, s)
 		}
 	})
+	// With the mean E f and variance Var f under p(y|f) N(f; m, v), the derivatives of ln Z by m
+	// are (E f − m)/v, and minus (1 − Var f/v)/v.
 	first /= mass
 	variance := square/mass - first*first
 	return Tilt{Log: top + math.Log(mass) - math.Log(2*math.Pi*v)/2, Slope: (mode + first - m) / v,
 		Curve: max((1-variance/v)/v, 0), ByScale: byScale / mass}
 }
 
+// LogPredictive implements Likelihood. It is −∞ for a y that can't be a target.
 func (l Rated) LogPredictive(y, mean, variance, s float64) float64 {
 	if l.Allows(y) != nil {
 		return math.Inf(-1)
@@ -210,6 +228,7 @@ func (l Rated) LogPredictive(y, mean, variance, s float64) float64 {
 	return l.Tilted(y, mean, resolved(mean, variance), s).Log
 }
 
+// Point implements Sited. The mean of e^f is e^(mean + variance/2).
 func (l Rated) Point(mean, variance, _ float64) float64 { return math.Exp(mean + variance/2) }
 
 // resolved returns the variance of f, or the smallest one that numbers near the mean resolve.
@@ -255,6 +274,7 @@ func (l Rated) quantile(share, mean, variance, s float64) float64 {
 		high = math.Ceil(high)
 		least = 1
 	}
+	// Double high until it is enough.
 	for range doublings {
 		if enough(high) || high >= math.MaxFloat64/4 {
 			break
@@ -265,6 +285,7 @@ func (l Rated) quantile(share, mean, variance, s float64) float64 {
 	if l.whole {
 		return wholeQuantile(enough, low, high)
 	}
+	// Halve the bracket in ln y until its ends differ by 1e-9 of low.
 	for range doublings {
 		if (low > 0 && high/low <= 1+1e-9) || high < 0x1p-1022 {
 			break
@@ -305,6 +326,7 @@ func wholeQuantile(enough func(float64) bool, low, high float64) float64 {
 // holds them after rounding, too.
 func (l Rated) Spread(mean, variance, s float64) (Spread, error) {
 	point := l.Point(mean, variance, s)
+	// Var y = E V(μ) + Var μ for the lognormal μ = e^f.
 	v := l.linear*point + point*point*(math.Expm1(variance)+l.square*s*math.Exp(variance))
 	if !(0 < v && v <= math.MaxFloat64) {
 		return Spread{}, errors.New("the mean of the target, or its variance, is too large or " +

@@ -26,7 +26,10 @@ func PEP(alpha float64) *Energy { return &Energy{Alpha: alpha} }
 
 func (f *Energy) alpha() float64 { return f.Alpha }
 
+// evaluate implements Sparse. It returns F_α over the rows of all ranks.
+// Unless s is nil, it fills s with the direct adjoints of B, b, D_i, λ_i, r_i and s.
 func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
+	// The rows of sum hold ln D_i, r_i²/D_i, and ln(1 + αλ_i/s), or λ_i/s for α = 0.
 	sum := linalg.Borrow(3, e.n)
 	defer linalg.Return(sum)
 	alpha := f.Alpha
@@ -47,6 +50,7 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	logD := sums[0]
 	quad := sums[1]
 	trace := sums[2]
+	// factor is (1−α)/(2α), or ½ for α = 0, where the last term is Σ λ_i/(2s).
 	factor := 0.5
 	if alpha > 0 {
 		factor = (1 - alpha) / (2 * alpha)
@@ -68,6 +72,7 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 		linalg.Scale(0.5, row)
 		s.b[i] = -m
 	}
+	// The last term's derivatives are (1−α)/(2D_i) by λ_i, and −(1−α)λ_i/(2sD_i) by s.
 	t := (1 - alpha) / 2
 	if f.DTC {
 		t = 0

@@ -57,6 +57,7 @@ func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
 		Rows: e.total, Sum: e.ranks.Sum}
 }
 
+// keepsV says whether V, which has N×M numbers of 8 bytes, fits in keep bytes.
 func (e *sparseEngine) keepsV() bool { return int64(e.n)*int64(e.m)*8 <= e.keep }
 
 // v returns a block of V after pass; row i is V_i. The block is valid until the next call.
@@ -109,6 +110,7 @@ func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
 		inChunks(i1-i0, func(_, r0, r1 int) {
 			for r := r0; r < r1; r++ {
 				row := v.Row(r)
+				// λ_i is a variance, which only rounding can make negative.
 				e.lambda[i0+r] = max(e.lambda[i0+r]-linalg.Dot(row, row), 0)
 			}
 		})
@@ -145,6 +147,7 @@ func (e *sparseEngine) statistics() error {
 	if err != nil {
 		return err
 	}
+	// B = I + A = L_B L_Bᵀ, and μ = B⁻¹b.
 	linalg.MirrorLower(e.a)
 	e.lb.CopyFrom(e.a)
 	e.lb.AddDiagonal(1)

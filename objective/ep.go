@@ -75,6 +75,7 @@ func (e *EPEvidence) Evaluate(prior Moments, y []float64, noise float64,
 	if err != nil {
 		return 0, err
 	}
+	// The first term of Eq. 3.65 is the evidence of the targets ỹ with the noise variances D.
 	for i, d := range at.Known {
 		prior.K.Row(i)[i] += d
 	}
@@ -159,6 +160,7 @@ func (o *Observed) settle(tolerance float64, moments func() error) (tilts []Tilt
 				return nil, err
 			}
 		}
+		// An update of all sites at once would change x by f.
 		inChunks(n, func(_, i0, i1 int) {
 			for i := i0; i < i1; i++ {
 				own := site{x[i], x[n+i]}
@@ -179,6 +181,7 @@ func (o *Observed) settle(tolerance float64, moments func() error) (tilts []Tilt
 		}
 		mix(x, f, lastX, lastF, sweep, change)
 		for i := range n {
+			// Precisions stay between those of the widest and the narrowest site.
 			x[i] = min(max(x[i], 1/widestSite), 1/o.Noise.Narrowest())
 		}
 	}
@@ -201,8 +204,11 @@ func (s site) update(noise Sited, y, scale, mean,
 	variance float64) (next site, t Tilt, change float64) {
 	m, v := s.cavity(mean, variance)
 	t = noise.Tilted(y, m, v, scale)
+	// The new site gives f the mean and variance of the tilted distribution: its variance is
+	// 1/Curve − v, and its target m + Slope/Curve.
 	width := min(max(1/t.Curve-v, noise.Narrowest()), widestSite)
 	next = site{1 / width, (m + t.Slope*(width+v)) / width}
+	// The row's term of ln Z is ln Z_i − ln N(ỹ_i; m, v + D_i), for the present site.
 	if s.precision > 0 {
 		whole := v + 1/s.precision
 		d := s.shift/s.precision - m
@@ -222,10 +228,12 @@ type Observed struct {
 	Scale             float64
 }
 
+// site returns the site of row i, in natural parameters.
 func (o Observed) site(i int) site {
 	return site{1 / o.Sites.Known[i], o.Sites.Y[i] / o.Sites.Known[i]}
 }
 
+// shift returns the known number that is added to f in row i, or 0.
 func (o Observed) shift(i int) float64 {
 	if o.Shift == nil {
 		return 0
@@ -270,7 +278,10 @@ func (o Observed) Sited(x matrix.Dense) Memory {
 		PerRow: posterior.RowNoise{Factor: make([]float64, x.Rows), Known: o.Sites.Known}}
 }
 
-// mix moves x along f, and remembers both.
+// mix moves x along f, and remembers x and f in lastX and lastF.
+// From sweep plainSweeps on, and unless change is large, it takes a step of Anderson's mixing of
+// depth 1: x + f − θ(Δx + Δf) with θ = Δfᵀf/‖Δf‖², where Δ is the difference from the last sweep.
+// This θ makes ‖f − θΔf‖ least.
 func mix(x, f, lastX, lastF []float64, sweep int, change float64) {
 	var along, square float64
 	for i, v := range f {

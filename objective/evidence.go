@@ -17,6 +17,7 @@ type Evidence struct{ w []float64 }
 
 var _ Exact = (*Evidence)(nil)
 
+// Evaluate implements Exact. It overwrites prior.K with the Cholesky factor of C.
 func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64,
 	adj *Adjoints) (float64, error) {
 	k := prior.K
@@ -29,6 +30,7 @@ func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64,
 	if adj == nil {
 		return value, nil
 	}
+	// The lower triangle of C̄ = ½(C⁻¹ − wwᵀ).
 	linalg.CholeskyInverseLower(k, adj.K)
 	inChunks(n, func(_, i0, i1 int) {
 		for i := i0; i < i1; i++ {
@@ -60,6 +62,7 @@ func solve(k matrix.Dense, mean, y []float64, noise float64,
 	for i, v := range y {
 		w[i] = v - mean[i]
 	}
+	// rᵀw = ‖L⁻¹r‖², and w = L⁻ᵀ(L⁻¹r).
 	linalg.Trsv(false, k, w)
 	quad = linalg.Dot(w, w)
 	linalg.Trsv(true, k, w)

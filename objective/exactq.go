@@ -30,6 +30,8 @@ type exactQ struct {
 	tmp     []float64
 }
 
+// forward computes the predictions mean and variance (N numbers each), and kl.
+// k is the prior covariance, of which it reads the lower triangle. k then serves as scratch memory.
 func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error {
 	n := len(y)
 	if len(q.mean) != n {
@@ -58,6 +60,7 @@ func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error
 	}
 	linalg.CholeskyInverse(k, q.inv)
 
+	// trace is tr T. wᵀKw is rᵀw − s wᵀw, because K = C − sI.
 	var trace, wKw float64
 	if q.byK {
 		linalg.Gemm(false, false, 1, q.k, q.inv, 0, q.t)
@@ -120,6 +123,7 @@ func (q *exactQ) backward(g, h []float64, kappa float64, adj *Adjoints) {
 			tw[i] = v - s*q.u[i]
 		}
 	}
+	// s̄ has −(κ/2)‖T‖²/s = −(κ/(2s)) Σ ‖T_i‖² from the loop, together with Σ h_i ‖T_i‖².
 	adj.Noise = -kappa*linalg.Dot(w, tw) - linalg.Dot(g, tw)
 	for i, hi := range h {
 		var norm float64 // ‖T_i‖²

@@ -204,6 +204,9 @@ func (p *FreeFormProblem) BatchRows() int {
 	return e.total
 }
 
+// onBatch evaluates the objective on a batch. If rho isn't 0, it first takes a natural-gradient
+// step.
+// rows are numbers among the rows of all ranks. This rank evaluates the rows that it holds.
 func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("the batch has no rows")
@@ -212,6 +215,8 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 	if err != nil {
 		return math.NaN(), err
 	}
+	// Batches have an engine of their own, with room for the largest batch so far.
+	// Its keep lets V stay in memory between passes if the batch has up to blockRows rows.
 	if p.batch == nil || len(p.batch.y) < len(rows) {
 		p.batch = p.collapsed().engine(len(rows))
 		p.batch.keep = max(p.Keep, int64(blockRows*p.M)*8)
@@ -228,6 +233,10 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
+// evaluate returns the objective on the rows of the engine e, and fills gradient unless it is nil.
+// rows are the numbers of e's rows; nil means all rows.
+// If rho is above 0, it first moves ν and L' in x by a natural-gradient step of that size, and
+// leaves zeros for ν and L' in the gradient.
 func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows []int,
 	rho float64) (float64, error) {
 	at := p.Split(x)
@@ -241,6 +250,7 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	if err := p.factor(e, at); err != nil {
 		return math.NaN(), err
 	}
+	// The engine gets q from x: L' is in lq, and ν in e.mu.
 	unpackFactor(at.Chol, p.lq)
 	copy(e.mu, at.Nu)
 	if rho > 0 {
@@ -257,6 +267,7 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	} else if err := e.pass(func(int, int, matrix.Dense) {}); err != nil {
 		return math.NaN(), err
 	}
+	// h_i = L'ᵀV_i: its square is q's part of σ̂²_i (Eq. 9).
 	if err := e.predict(func(v, h matrix.Dense) {
 		linalg.Gemm(false, false, 1, v, p.lq, 0,
 			h)
@@ -283,6 +294,8 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	if gradient == nil {
 		return value, nil
 	}
+	// The way back: Σ g_i V_i and H, then the rows' adjoints through the kernel, then σ_n², ν and
+	// L'.
 	if err := p.seeds.addUp(e); err != nil {
 		return value, err
 	}
@@ -358,6 +371,7 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 	if err := p.factor(e, at); err != nil {
 		return err
 	}
+	// ν = L⁻¹(a_M − m(Z)), and L' = L⁻¹L_S.
 	p.Mean.At(at.Beta, at.Z, at.Nu)
 	linalg.Minus(aM, at.Nu)
 	linalg.Trsv(false, e.l, at.Nu)
@@ -380,18 +394,21 @@ func (p *FreeFormProblem) MomentGradient(x,
 	e := p.full
 	at := p.Split(x)
 	d := p.Split(gradient)
+	// lsBar starts as L̄'. The gradient has its diagonal as derivatives by ln L'_jj.
 	lsBar = matrix.New(e.m, e.m)
 	for i := range e.m {
 		row := lsBar.Row(i)
 		copy(row[:i+1], d.Chol[i*(i+1)/2:])
 		row[i] /= p.lq.At(i, i)
 	}
+	// g is the lower triangle of ν̄νᵀ + L̄'L'ᵀ, which pullZZ turns into K̄_ZZ.
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
 	linalg.GemmLower(false, true, 1, lsBar, p.lq, 0, g)
 	linalg.Ger(1, d.Nu, at.Nu, g)
 	linalg.MirrorLower(g)
 	e.pullZZ(g, d.Theta, d.Z)
+	// ā_M = L⁻ᵀν̄ and L̄_S = L⁻ᵀL̄'. The prior mean m(Z) gets −ā_M.
 	aBar = slices.Clone(d.Nu)
 	linalg.Trsv(true, e.l, aBar)
 	linalg.Trsm(true, true, e.l, lsBar)
@@ -402,10 +419,13 @@ func (p *FreeFormProblem) MomentGradient(x,
 	return aBar, lsBar
 }
 
-// StartFrom returns parameters at which q is a collapsed sparse posterior (Reeb et al. 2018, Eq.
-// 11): ν = μ and S' = B⁻¹. That posterior has the given α and a SparseProblem's parameters [θ, β,
-// ln σ_n², Z]. Its predictions and its KL are the same.
-// For SVGP with Gaussian noise, the posterior with α = 0 is the optimal q.
+// StartFrom returns parameters x (Dim numbers) whose q is the posterior of a collapsed objective.
+// collapsed holds a SparseProblem's parameters [θ, β, ln σ_n², Z], without a learnt α.
+// A collapsed objective has no parameters for q: with D = αλ + s, the rows determine q as N(μ, B⁻¹)
+// in whitened coordinates (Reeb et al. 2018, Eq. 11).
+// StartFrom computes this q in one pass over the rows, and writes it as ν = μ and L'L'ᵀ = B⁻¹.
+// Predictions and KL are the same in both forms. From x on, training may move q freely.
+// For SVGP with Gaussian noise, α = 0 gives the optimal q.
 func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float64, error) {
 	like := p.collapsed()
 	e, err := like.begin(collapsed, alpha)
@@ -524,6 +544,8 @@ type FreePAC struct {
 
 func (f *FreePAC) noisy() bool { return false }
 
+// evaluate implements FreeForm. The bound counts total rows, also if the risk is a batch's.
+// On a batch it picks the scales of the batch's rows, whose numbers are rows.
 func (f *FreePAC) evaluate(s pacbayes.Sample, rows []int, total int, _, kl float64, g,
 	h []float64) (value, kappa, noiseBar float64, err error) {
 	s.Scale = f.Scale

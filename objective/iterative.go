@@ -75,6 +75,7 @@ func (e *IterativeEvidence) Dim() int { return len(e.Names()) }
 // Names returns the name of every parameter.
 func (e *IterativeEvidence) Names() []string { return parameterNames(e.Kernel, e.Mean) }
 
+// split returns C at x, which is only multiplied with and never stored, and β.
 func (e *IterativeEvidence) split(x []float64) (c iterative.Covariance, beta []float64) {
 	nk := len(e.Kernel.Params())
 	s := math.Exp(x[len(x)-1])
@@ -106,6 +107,9 @@ func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(e.Ranks), value, gradient, err)
 }
 
+// evaluate does what Evaluate does, before the ranks agree on the result.
+// It solves C w = r, and then C U = probes. The second solve also gives the Lanczos coefficients,
+// from which the quadrature gets ln|C| and the matrix H of its derivatives.
 func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	if e.preconditioner == nil {
 		if err := e.Anchor(x); err != nil {
@@ -117,6 +121,8 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	r := over(e.Ranks)
 	n := e.X.Rows
 	probes := e.probes.Cols
+	// Every solve for w starts from the anchor's w. If it isn't known yet, solve at the anchor
+	// first.
 	if e.start == nil && !slices.Equal(x, e.anchor) {
 		if _, _, err := e.weights(ctx, fail, e.anchor); err != nil {
 			return math.NaN(), err
@@ -128,6 +134,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	}
 	c, beta := e.split(x)
 	s := e.solver(c, fail)
+	// The probes need fewer digits than w (see looser).
 	s.Tolerance = looser * s.Tolerance
 	s.Probes = probes
 	solution, err := s.Solve(ctx, e.probes, matrix.New(n, probes))
@@ -142,6 +149,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		return value, err
 	}
 	// C̄ = ½(H Hᵀ − wwᵀ), m̄ = −w.
+	// h holds the columns of H and then w, and weights their factors ½ and −½ in C̄.
 	h := matrix.New(n, q.Adjoint.Cols+1)
 	weights := slices.Repeat([]float64{0.5}, q.Adjoint.Cols+1)
 	last := q.Adjoint.Cols
@@ -156,6 +164,8 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		w[i] = -w[i]
 	}
 	nk := len(c.Theta)
+	// Each rank pulls its share of the pairs of rows back, and the ranks add up their shares.
+	// The pull-backs to β and s take O(N) time, so every rank does them whole.
 	kernel.At(e.Kernel, c.Theta).Part(r.Rank(), r.Size()).PullOuter(e.X, h, weights, gradient[:nk])
 	if err := r.Sum(gradient[:nk]); err != nil {
 		return value, err
@@ -201,11 +211,13 @@ func (e *IterativeEvidence) weights(ctx context.Context, fail func(error),
 	if e.start == nil {
 		e.start = slices.Clone(w.Data)
 	}
+	// 2rᵀw − wᵀCw = wᵀ(r + (r − Cw)), and r − Cw is the residual.
 	linalg.Axpy(1, solution.Residuals.Data, r.Data)
 	return w.Data, linalg.Dot(w.Data, r.Data), nil
 }
 
-// squares returns Σ a_i ‖h_i‖².
+// squares returns Σ a_i ‖h_i‖² over the rows h_i of h. a_i is the factor of s in row i's noise, or
+// 1.
 func (e *IterativeEvidence) squares(h matrix.Dense) (sum float64) {
 	if e.PerRow.Factor == nil {
 		return linalg.Dot(h.Data, h.Data)
@@ -230,6 +242,7 @@ func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*ite
 			row[:nk])
 		row[last] = 0.5 * c.Noise * e.squares(h)
 	}
+	// The standard error of a mean is the estimates' standard deviation, divided by √m.
 	for j := range e.GradientErrors {
 		var sum, squares float64
 		for i := range probes {

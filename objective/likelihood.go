@@ -57,16 +57,19 @@ func NoiseOf(name string) (Likelihood, error) {
 		"objective.RegisterNoise", name)
 }
 
+// LogPredictive returns ln N(y; mean, variance + s).
 func (GaussianNoise) LogPredictive(y, mean, variance, s float64) float64 {
 	noisy := variance + s
 	d := y - mean
 	return -(0.5 * (math.Log(2*math.Pi*noisy) + d*d/noisy))
 }
 
+// Spread returns the variance of y, variance + s, and the ends ±Normal975: y has the mean of f.
 func (GaussianNoise) Spread(_, variance, s float64) (Spread, error) {
 	return Spread{variance + s, -Normal975, Normal975}, nil
 }
 
+// NormalScore returns the standardised residual (y − mean)/√(variance + s).
 func (GaussianNoise) NormalScore(y, mean, variance, s float64) (float64, error) {
 	return (y - mean) / math.Sqrt(variance+s), nil
 }
@@ -129,8 +132,8 @@ const (
 	spreadMass  = 1e-6 // allowed error of a density's integral, and of the limit s of the variance
 )
 
-// distribution is a distribution of y, as a function of u.
-// panels maps k to the mass of the panel from u = k·spreadPanel.
+// distribution is a distribution of y, as a function of u with y = mean + unit·sinh u.
+// density is the density of u. panels maps k to the mass of the panel from u = k·spreadPanel.
 type distribution struct {
 	density             func(u float64) float64
 	unit                float64
@@ -147,6 +150,7 @@ func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 		return math.Exp(l.LogPredictive(mean+p.unit*math.Sinh(u), mean, variance,
 			s)) * p.unit * math.Cosh(u)
 	}
+	// Go left from panel −1, and then right from panel 0.
 	for _, step := range []int{-1, 1} {
 		for k := min(step, 0); ; k += step {
 			var here, tail float64
@@ -230,6 +234,9 @@ func (l Noise) Spread(mean, variance, s float64) (Spread, error) {
 	return Spread{v, unit * math.Sinh(p.quantile(0.025)), unit * math.Sinh(p.quantile(0.975))}, nil
 }
 
+// NormalScore implements Likelihood. u = asinh((y − mean)/unit) is the place of y in distribution.
+// Distributions are stored over u because panels of equal width in u then reach far into heavy
+// tails: the panels up to |u| = 100 cover distances up to e^100/2 units.
 func (l Noise) NormalScore(y, mean, variance, s float64) (float64, error) {
 	p, err := l.predictive(mean, variance, s)
 	return -math.Sqrt2 * math.Erfcinv(2*min(p.below(math.Asinh((y-mean)/p.unit)), 1)), err

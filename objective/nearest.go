@@ -129,6 +129,7 @@ func (p *NearestProblem) Search(x []float64) {
 	ix := neighbours.About(p.Kernel, theta, p.Rows.X).Some()
 	defer ix.Release()
 	if p.Vecchia {
+		// place[i] is the place of row i in the random order of Vecchia's form.
 		place := make([]int32, p.Rows.X.Rows)
 		for i, at := range rand.New(rand.NewPCG(p.Seed, 0x7665636368696100)).Perm(len(place)) {
 			place[i] = int32(at)
@@ -198,6 +199,8 @@ func (p *NearestProblem) sum(x, gradient []float64, terms []int, weight float64)
 		pulled = linalg.Borrow(len(terms), m+1)
 		defer linalg.Return(pulled)
 	}
+	// Each task adds up its own terms. The tasks' sums are added in a fixed order, so the result
+	// doesn't depend on which core is first.
 	tasks := (len(terms) + nearestTask - 1) / nearestTask
 	parts := linalg.Borrow(tasks, len(theta)+2) // θ̄, s̄, value
 	defer linalg.Return(parts)
@@ -288,8 +291,10 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 // standRows is the number of rows that standing copies at a time.
 const standRows = 1024
 
-// standing calls f for the rows that stand marks, in ascending order.
-// A batch from a million rows needs few of the rows.
+// standing calls f with the rows that the evaluated terms use, as own rows or as neighbours.
+// It goes in blocks of up to standRows: rows are numbers in ascending order, and x has their
+// inputs.
+// residuals marks these rows in p.stand. A batch from a million rows needs few of the rows.
 func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	rows := make([]int, 0, standRows)
 	x := linalg.Borrow(standRows, p.Rows.X.Cols)
@@ -307,8 +312,11 @@ func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	f(rows, x.RowRange(0, len(rows)))
 }
 
-// pullMean pulls m̄ of the terms' own rows and of their neighbours back to the mean function's
-// parameters.
+// pullMean adds the pull-back of m̄ to dBeta.
+// Row i of pulled belongs to term i: a number for each neighbour, and last the number of the term's
+// own row (see group.pulled).
+// pullMean first adds these numbers up in p.adjoint, by rows of the table, because a row may serve
+// several terms. residuals has set the entries of these rows to 0.
 func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Dense,
 	dBeta []float64) {
 	for i, term := range terms {
@@ -352,6 +360,7 @@ type group struct {
 	sums   []float64 // θ̄, s̄, value
 }
 
+// newGroup borrows the memory of a group, which release returns. back asks for the gradient.
 func (p *NearestProblem) newGroup(theta []float64, noise, weight float64, back bool) *group {
 	m := p.m()
 	return &group{NearestProblem: p, theta: theta, noise: noise, weight: weight, back: back, m: m,
@@ -368,6 +377,8 @@ func (g *group) release() {
 // add adds the given terms, at most linalg.Abreast, to sums.
 func (g *group) add(terms []int) error {
 	g.gather(terms)
+	// c gets K of the m+1 points. The factorisation turns C in its first m rows into L, and the
+	// rows k_i and r_n below it into L⁻¹k_i and L⁻¹r_n.
 	kernel.At(g.Kernel, g.theta).FillBundle(g.x, g.c)
 	g.complete()
 	if err := linalg.CholeskyBundle(g.c, g.m); err != nil {
@@ -447,6 +458,7 @@ func (g *group) score() error {
 	mu := &g.sample[1]
 	v := &g.sample[2]
 	var explained, mean [linalg.Abreast]float64
+	// μ = m_i + (L⁻¹k_i)ᵀL⁻¹r_n, and v = k_ii − ‖L⁻¹k_i‖².
 	for j := 0; j < g.m*linalg.Abreast; j += linalg.Abreast {
 		kj := (*[linalg.Abreast]float64)(k[j:])
 		rj := (*[linalg.Abreast]float64)(r[j:])
@@ -470,6 +482,7 @@ func (g *group) score() error {
 	clear(g.g[:])
 	clear(g.h[:])
 	last := len(g.sums) - 1
+	// Expect takes one noise, so rows that differ in noise are scored one by one.
 	if !g.Rows.PerRow.Same() {
 		for l, i := range g.terms {
 			own := pacbayes.Sample{Y: sample.Y[l : l+1], Mean: sample.Mean[l : l+1],
@@ -496,6 +509,7 @@ func (g *group) score() error {
 
 // pull pulls g and h back to θ and s, and adds to sums.
 func (g *group) pull() {
+	// L⁻¹k_i becomes b, and L⁻¹r_n becomes a.
 	linalg.SubstituteBundle(g.c, g.m)
 	b := g.c.Row(g.m)
 	a := g.c.Row(g.m + 1)
@@ -513,12 +527,14 @@ func (g *group) pull() {
 		for l, d := 0, g.bar.At(i, i); l < linalg.Abreast; l++ {
 			ai := a[i*linalg.Abreast+l]
 			bi := b[i*linalg.Abreast+l]
+			// The diagonal counts once.
 			d[l] = bi * (g.h[l]*bi - g.g[l]*ai)
 			if other := g.near[l][i]; other != neighbours.None {
 				*noise += g.Rows.PerRow.Slope(int(other)) * d[l]
 			}
 		}
 	}
+	// Row m of the adjoint is k̄_i = g a − 2h b, and its last element is k̄_ii = h.
 	for l := range ofA {
 		ofA[l], ofB[l] = g.g[l], -2*g.h[l]
 	}

@@ -19,6 +19,9 @@ var _ pacbayes.Expectation = Noise(nil)
 // It keeps derivatives finite if f is known exactly.
 const leastVariance = 1e-30
 
+// Expect implements pacbayes.Expectation. Each row's value is E[−ln p(y|f)] for f ~ N(m, v).
+// With the nodes z and f = m + √v z, its derivatives are E[ℓ'] by m and E[ℓ' z/(2√v)] by v, where
+// ℓ' is the derivative of −ln p(y|f) by f.
 func (l Noise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
 	const step = 6e-6 // the cube root of float64's relative precision

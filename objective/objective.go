@@ -118,6 +118,8 @@ func (p *Problem) Names() []string {
 	return append(parameterNames(p.Kernel, p.Mean), steps...)
 }
 
+// parameterNames returns the names of θ, β and ln σ_n², in this order.
+// The name of a slope carries the number of its input, counted from 1.
 func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 	var names []string
 	for _, q := range append(k.Params(), m.Params()...) {
@@ -148,6 +150,8 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	if gradient != nil {
 		adj = &p.adj
 	}
+	// If rows differ in noise, K gets the noise here. The objective then gets C, and the noise
+	// variance 0.
 	added := noise
 	if each := p.PerRow.Each(n, noise); each != nil {
 		posterior.AddNoise(p.k, 0, each)
@@ -161,10 +165,12 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	if err := finite(value, nil, noise); err != nil || gradient == nil {
 		return value, err
 	}
+	// The chain rule takes K̄ to θ and m̄ to β. The factor s takes s̄ to ln σ_n².
 	clear(gradient)
 	dTheta, dBeta, _ := p.Split(gradient)
 	kernel.At(p.Kernel, theta).PullSymmetric(p.X, adj.K, dTheta)
 	p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
+	// Only C̄ knows the noise then: s̄ is Σ C̄_ii times the derivative of row i's noise by s.
 	if !p.PerRow.Same() {
 		adj.Noise = 0
 		for i := range n {
@@ -183,10 +189,13 @@ func (p *Problem) fill(theta, beta []float64, m Moments) {
 	p.Mean.At(beta, p.X, m.Mean)
 }
 
-// replicates is what the evidence of all rows has besides the evidence of their means.
+// replicates holds what replicates add to the evidence of their means (see Problem.Replicates):
+// more is N − G, logs is Σ ln n_g, and squares is Q. The zero value adds nothing.
 type replicates struct{ more, logs, squares float64 }
 
-// add adds it to a value, and its derivative by ln s to a gradient, unless that is nil.
+// add returns value + ½[(N − G) ln 2πs + Σ ln n_g + Q/s], with noise for s.
+// It adds the derivative of the second part by ln s to the gradient's last entry, unless gradient
+// is nil.
 func (r replicates) add(value, noise float64, gradient []float64) float64 {
 	if r.more == 0 {
 		return value
@@ -204,6 +213,7 @@ var errRowNoise = errors.New("this objective has one noise variance for all rows
 // finite returns an error if the value or an entry of the gradient isn't finite.
 func finite(value float64, gradient []float64, noise float64) error {
 	what := "objective"
+	// NaN − NaN and ∞ − ∞ are NaN.
 	if value-value == 0 {
 		if what = "gradient"; linalg.Finite(gradient) {
 			return nil

@@ -67,6 +67,8 @@ func (l Ordinal) Start(y []float64) (mean float64, steps []float64) {
 	}
 	for at, n := range shares[:len(l.Levels)-1] {
 		below += (n + 0.5) / (float64(len(y)) + 0.5*float64(len(shares)))
+		// f plus noise has the standard deviation √2, so the cut at the probability p is √2 Φ⁻¹(p),
+		// which is −2 erfc⁻¹(2p).
 		cut := -2 * math.Erfcinv(2*below)
 		if at == 0 {
 			mean = -cut
@@ -78,6 +80,8 @@ func (l Ordinal) Start(y []float64) (mean float64, steps []float64) {
 	return mean, steps
 }
 
+// pull implements stepping. by[j] collects the derivatives of Σ ln Z by Cuts[j], which bounds the
+// levels j and j+1. The gap between Cuts[i] and Cuts[i+1] is e^steps[i].
 func (l Ordinal) pull(y []float64, tilts []Tilt) []float64 {
 	by := make([]float64, len(l.Levels))
 	steps := make([]float64, l.Steps())
@@ -103,9 +107,11 @@ func (l Ordinal) at(y float64) int {
 	return at
 }
 
-// ends returns the cuts of the level at a place, less m and in units of sd.
-// The upper end is at most as far from 0 as the lower end, so that no digits of Φ(high) − Φ(low)
-// are lost. flipped says that the signs are others.
+// ends returns the cuts around the level at a place, minus m and in units of sd.
+// The lowest level begins at −∞, and the highest ends at +∞.
+// If the level's middle lies above m, ends mirrors it: low is then minus the upper end, high is
+// minus the lower end, and flipped is true. This leaves Φ(high) − Φ(low) as it is.
+// The upper end is then at most as far from 0 as the lower end, so the difference loses no digits.
 func (l Ordinal) ends(at int, m, sd float64) (low, high float64, flipped bool) {
 	low = math.Inf(-1)
 	high = math.Inf(1)
@@ -121,14 +127,24 @@ func (l Ordinal) ends(at int, m, sd float64) (low, high float64, flipped bool) {
 	return low, high, false
 }
 
+// Tilted implements Sited in closed form: Z = P(y) = Φ(high) − Φ(low), with ends in units of
+// √(v+s).
+// With a = φ(low)/Z and b = φ(high)/Z (not flipped), the derivatives of ln Z are
+//
+//	Slope = (a − b)/√(v+s),  Curve = [high b − low a + (a − b)²]/(v+s)
+//	ByCuts = −a/√(v+s) by the lower cut, b/√(v+s) by the upper cut
+//
+// For the lowest level a is 0, and for the highest level b is 0. s isn't trained, so ByScale is 0.
 func (l Ordinal) Tilted(y, m, v, s float64) (t Tilt) {
 	sd := math.Sqrt(v + s)
 	low, high, flipped := l.ends(l.at(y), m, sd)
 	var b, over, a float64 // densities over Z at both ends, and b + high
+	// At first Z = Φ(high), as for a level without a lower end.
 	t.Log, b, over = logCDF(high)
 	t.Curve = b * over / (v + s)
 	if low > math.Inf(-1) {
 		less, _, _ := logCDF(low)
+		// ln(Φ(high) − Φ(low)) = ln Φ(high) + ln(1 − Φ(low)/Φ(high)).
 		t.Log += math.Log(-math.Expm1(less - t.Log))
 		density := func(z float64) float64 { return math.Exp(-z*z/2-t.Log) / math.Sqrt(2*math.Pi) }
 		a = density(low)
@@ -143,6 +159,7 @@ func (l Ordinal) Tilted(y, m, v, s float64) (t Tilt) {
 	return t
 }
 
+// LogPredictive returns ln P(y), for y's level.
 func (l Ordinal) LogPredictive(y, mean, variance, s float64) float64 {
 	return l.Tilted(y, mean, variance, s).Log
 }
@@ -151,6 +168,7 @@ func (l Ordinal) LogPredictive(y, mean, variance, s float64) float64 {
 func (l Ordinal) Chances(mean, variance, s float64) []float64 {
 	p := make([]float64, len(l.Levels))
 	for at := range p {
+		// Φ(z) = erfc(−z/√2)/2, so the ends are in units of √2 standard deviations.
 		low, high, _ := l.ends(at, mean, math.Sqrt(2*(variance+s)))
 		p[at] = (math.Erfc(-high) - math.Erfc(-low)) / 2
 	}
@@ -168,6 +186,7 @@ func (l Ordinal) Point(mean, variance, s float64) (point float64) {
 	return point
 }
 
+// Allows implements Sited. Levels are whole numbers between −1e9 and 1e9.
 func (Ordinal) Allows(y float64) error {
 	if y != math.Floor(y) || math.Abs(y) > 1e9 {
 		return errors.New("levels are whole numbers, such as 1 to 5")
@@ -179,10 +198,14 @@ func (Ordinal) Scaled() bool { return false }
 
 func (Ordinal) Whole() bool { return true }
 
-// Spread returns an interval of levels. Its ends are just outside, so that it holds them after
-// rounding, too.
+// Spread implements Likelihood. Variance is the variance of the level y about Point.
+// The interval ends at two levels: low is the highest level with P(y < low) under 2.5 %, and high
+// the highest level with P(y < high) under 97.5 %.
+// Both ends lie 1e-6 outside these levels, so that the interval still holds them after rounding.
+// As Spread says, they are distances from mean, the mean of f, in standard deviations of y.
 func (l Ordinal) Spread(mean, variance, s float64) (Spread, error) {
 	point := l.Point(mean, variance, s)
+	// A variance of 0 would divide by 0 below.
 	square := 1e-300
 	below := 0.
 	low := l.Levels[0]

@@ -25,6 +25,9 @@ type PAC struct {
 
 var _ Exact = (*PAC)(nil)
 
+// Evaluate implements Exact. It computes Q's predictions and KL, then the risk, then the bound.
+// g and h hold the risk's derivatives by m̂_i and σ̂²_i, and after the scaling the bound's.
+// It returns errRowNoise if rows differ in noise.
 func (p *PAC) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	n := len(y)
 	if noise == 0 {

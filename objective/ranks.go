@@ -24,6 +24,7 @@ func sumOver(r ranks.Ranks, symmetric []matrix.Dense, vectors ...[]float64) erro
 		return r.Sum(vectors...)
 	}
 	m := symmetric[0].Rows
+	// The lower triangles travel as vectors of M(M+1)/2 numbers.
 	packed := linalg.Borrow(len(symmetric), m*(m+1)/2)
 	defer linalg.Return(packed)
 	each := func(move func(packed, row []float64)) {

@@ -196,6 +196,9 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if err := p.pick([]int{row}, centre.Data, make([]float64, 1)); err != nil {
 		return err
 	}
+	// Each rank finds the m nearest of its own rows. It writes their keys, which rise with the
+	// distance, and their numbers to its part of found. The other parts are 0, so the sum over
+	// ranks gathers all.
 	own := make([]int32, m)
 	found := make([]float64, 2*m*r.Size())
 	keys := found[2*m*r.Rank():][:m]
@@ -230,6 +233,7 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 			}
 		}
 	}
+	// Equal keys are sorted by number, so that all ranks get the same rows.
 	slices.SortFunc(all, func(a, b neighbour) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row))
 	})
@@ -293,6 +297,7 @@ func (p *RenyiProblem) readAll(x, y []float64) error {
 	return p.pick(linalg.UpTo(n), x, y)
 }
 
+// evaluate returns weight times −L_α of the rows in e, and fills gradient unless it is nil.
 func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64,
 	weight float64) (float64, error) {
 	if !noiseOf(p.Rows).Same() {
@@ -328,6 +333,7 @@ type renyiPoint struct {
 	alpha  float64
 }
 
+// at splits x into its parts, with the present α.
 func (p *RenyiProblem) at(x []float64) renyiPoint {
 	theta, beta, logNoise, z := split(p.Kernel, p.Mean, p.Rows, p.M, x)
 	return renyiPoint{kernel.At(p.Kernel, theta), beta, math.Exp(logNoise), z, p.Alpha}
@@ -391,6 +397,7 @@ func (p *RenyiProblem) forward(e *renyiWork, at renyiPoint) (float64, error) {
 		if err != nil {
 			return 0, unfactored(ofA, s, err)
 		}
+		// logDet is (s/t) ln|A|, so this is (α/(2t)) ln|A|.
 		penalty = alpha / (2 * s) * logDet
 		if t > 0 {
 			linalg.CholeskyInverseLower(e.c, e.d)
@@ -463,6 +470,7 @@ func (p *RenyiProblem) backward(e *renyiWork, at renyiPoint, gradient []float64)
 	if alpha == 0 {
 		g = e.k
 	}
+	// g becomes G = ½(Ξ⁻¹ − wwᵀ), of which the lower triangle counts.
 	linalg.CholeskyInverseLower(e.c, g)
 	eachRow(n, func(i int) {
 		gi := g.Row(i)[:i+1]
@@ -491,6 +499,7 @@ func (p *RenyiProblem) backward(e *renyiWork, at renyiPoint, gradient []float64)
 	if alpha != 0 {
 		kBar = e.d
 		linalg.MirrorLower(e.c) // Q̄
+		// p becomes Pᵀ = K_XZ K_ZZ⁻¹, u becomes K̄_ZX = 2PQ̄, and zz becomes K̄_ZZ = −PQ̄Pᵀ.
 		e.p.CopyFrom(e.v)
 		linalg.Trsm(false, false, e.l, e.p)
 		linalg.Gemm(true, false, 2, e.p, e.c, 0, e.u)

@@ -56,6 +56,7 @@ type IterativeRenyi struct {
 	xiProbes, sProbes matrix.Dense
 }
 
+// like returns a RenyiProblem with the same parameter vector. It serves for Dim, Names and Split.
 func (p *IterativeRenyi) like() *RenyiProblem {
 	return &RenyiProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: Memory{X: p.X, Y: p.Y}, M: p.M}
 }
@@ -66,6 +67,7 @@ func (p *IterativeRenyi) Dim() int { return p.like().Dim() }
 // Names returns the name of every parameter.
 func (p *IterativeRenyi) Names() []string { return p.like().Names() }
 
+// covariance returns K + noise·I, which is only multiplied with and never stored.
 func (p *IterativeRenyi) covariance(theta []float64, noise float64) iterative.Covariance {
 	return iterative.Covariance{Kernel: p.Kernel, Theta: theta, X: p.X, Noise: noise}
 }
@@ -107,6 +109,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	alpha := p.Alpha
 	t := 1 - p.Alpha
 	s := math.Exp(logNoise)
+	// The rows of v are V_i = L⁻¹k(Z, x_i).
 	l := matrix.New(p.M, p.M)
 	v := matrix.New(n, p.M)
 	var err error
@@ -131,6 +134,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	w := make([]float64, n)
 	p.Mean.At(beta, p.X, r)
 	linalg.Minus(p.Y, r)
+	// One solve gives ln|Ξ| and w. As in IterativeEvidence, rᵀΞ⁻¹r is wᵀ(r + residual).
 	xi, solved, residuals, err := p.quadrature(times(alpha), p.xi, p.xiProbes, r, gradient != nil)
 	if err != nil {
 		return math.NaN(), err
@@ -144,6 +148,8 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	p.StandardError = xi.StandardError / 2
 	var sq iterative.Quadrature
 	if alpha > 0 {
+		// ln|A| = ln|S| − N ln s, with S = sI + tK − tQ. The probes of both determinants are
+		// independent, so the squares of the standard errors add up.
 		before := p.Iterations
 		if sq, _, _, err = p.quadrature(times(-t), p.s, p.sProbes, nil,
 			gradient != nil); err != nil {

@@ -22,6 +22,7 @@ func (p *Problem) Replicates() {
 		return
 	}
 	n := p.X.Rows
+	// of[i] is the group of row i. Rows of a group have inputs with the same bits.
 	of, groups := lists.Numbered(lists.To(n, func(i int) string {
 		var key []byte
 		for _, v := range p.X.Row(i) {
@@ -40,6 +41,7 @@ func (p *Problem) Replicates() {
 		copy(x.Row(g), p.X.Row(i))
 		counts[g]++
 	}
+	// The mean of group g has the noise variance s/n_g.
 	for g, count := range counts {
 		a[g] = 1 / count
 		p.replicates.logs += math.Log(count)

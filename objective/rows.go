@@ -27,6 +27,8 @@ type spread interface{ Spread() []int }
 // rowNoise is an interface that Rows implement if their rows may differ in noise.
 type rowNoise interface{ RowNoise() posterior.RowNoise }
 
+// noiseOf returns how noisy each row of a source is.
+// A source that doesn't say so has the noise variance s in all rows.
 func noiseOf(of Rows) posterior.RowNoise {
 	if n, ok := of.(rowNoise); ok {
 		return n.RowNoise()
@@ -34,6 +36,8 @@ func noiseOf(of Rows) posterior.RowNoise {
 	return posterior.RowNoise{}
 }
 
+// placesOf returns the numbers of this rank's rows among the rows of all ranks, ascending.
+// nil means that the rows directly follow the rows of the ranks before.
 func placesOf(of Rows) []int {
 	if s, ok := of.(spread); ok {
 		return s.Spread()
@@ -104,6 +108,7 @@ func (s subset) Dims() (rows, cols int) {
 	return len(s.numbers), cols
 }
 
+// Block counts first among the subset's rows, not among the rows of the source.
 func (s subset) Block(first, n int, x, y []float64) error {
 	return s.Rows.Pick(s.numbers[first:first+n], x, y)
 }
@@ -148,6 +153,7 @@ func newRows(from Rows, r ranks.Ranks, n, d int) matrix.Dense {
 	return x
 }
 
+// blocks returns the number of blocks of this rank's rows. The last may have fewer than blockRows.
 func (s *stream) blocks() int { return (s.n + blockRows - 1) / blockRows }
 
 // span returns the first row of a block, and the row after the block's last row.

@@ -38,6 +38,7 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 	defer func() { p.Alpha = alpha }()
 	nan := math.NaN()
 	b := Sandwich{nan, nan, nan, nan, nan, nan, nan}
+	// L_α at q* is minus the objective: with α = 0 it is the evidence, and with α it is Optimal.
 	p.Alpha = 0
 	value, err := p.Evaluate(x, nil)
 	if err != nil {
@@ -73,6 +74,7 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 			return b, err
 		}
 	}
+	// Alpha, Jensen and Variational share this q, which is the best for α = 1.
 	q, err := e.optimal(1, s)
 	if err != nil {
 		return b, err
@@ -144,6 +146,8 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	// residual becomes A^-½(r − Vᵀμ), and h becomes A^-½VᵀL_B⁻ᵀ, whose squares add up to s
+	// tr(S⁻¹VᵀB⁻¹V).
 	residual := e.sums
 	h := e.p
 	copy(residual, e.w)
@@ -261,6 +265,7 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 	if err := e.sum(nil, sums); err != nil {
 		return math.NaN(), math.NaN(), err
 	}
+	// sums holds tr R and rᵀr over the rows of all ranks.
 	c := s + sums[0]
 	shifted := matrix.New(e.m, e.m)
 	half := make([]float64, e.m)
@@ -272,6 +277,7 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 	if err := linalg.Cholesky(shifted); err != nil {
 		return math.NaN(), math.NaN(), err
 	}
+	// With I + (s/c)A = L Lᵀ, half is L⁻¹b.
 	copy(half, e.b)
 	linalg.Trsv(false, shifted, half)
 	quad := (sums[1] - s*s/c*linalg.Dot(half, half)) / c

@@ -150,6 +150,7 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
+// evaluate does what Evaluate does, before the ranks agree on the result.
 func (p *SparseProblem) evaluate(x, gradient []float64) (float64, error) {
 	e, err := p.begin(x, p.Alpha(x))
 	if err != nil {
@@ -171,6 +172,7 @@ func (p *SparseProblem) evaluate(x, gradient []float64) (float64, error) {
 	}
 	clear(gradient)
 	dTheta, dBeta, _, dZ := p.Split(gradient)
+	// noise is the derivative by ln s.
 	noise, err := e.backward(seeds, sparseAdjoints{dTheta, dBeta, dZ})
 	if err != nil {
 		return value, err

@@ -27,6 +27,8 @@ type SparsePAC struct {
 
 func (p *SparsePAC) alpha() float64 { return p.Alpha }
 
+// evaluate implements Sparse: the predictions and KL, the risk of all ranks' rows, and the bound.
+// Unless s is nil, it then fills s with the adjoints in the comment of SparsePAC.
 func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	if err := e.predict(e.byB); err != nil {
 		return 0, err

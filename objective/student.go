@@ -45,6 +45,8 @@ func (Student) Factors(y, mean, variance []float64, s float64) []float64 {
 // h. The first node is so low that a y of e^35 noise standard deviations still has a density.
 type mixed struct{ logWeight, weight, perW []float64 }
 
+// studentMixture has the nodes ln w = −70, −69.75, … below 4, with the density of ln w times the
+// step as their weights, for w of Gamma(ν/2, ν/2).
 var studentMixture = func() (m mixed) {
 	const step, half = 0.25, StudentNu / 2.
 	norm, _ := math.Lgamma(half)
@@ -64,6 +66,8 @@ func logStudent(y, f, s float64) float64 {
 		(y-f)*(y-f)/(StudentNu*s))
 }
 
+// LogPredictive implements Likelihood by the mixture over w.
+// It adds up the terms relative to the largest, so that they don't all underflow.
 func (Student) LogPredictive(y, mean, variance, s float64) float64 {
 	if variance == 0 {
 		return logStudent(y, mean, s)
@@ -97,7 +101,8 @@ func (Student) above(u, variance, s float64) (p, density float64) {
 	return p, density / math.Sqrt(2*math.Pi)
 }
 
-// Spread takes Newton steps in a bracket to the 97.5 % quantile. That of T is 2.8.
+// Spread implements Likelihood. The variance of y is v + sν/(ν−2).
+// It takes Newton steps in a bracket to the 97.5 % quantile, which is 2.8√s for v = 0.
 func (l Student) Spread(_, variance, s float64) (Spread, error) {
 	low := 0.
 	high := 4 * math.Sqrt(variance+s)
@@ -121,6 +126,8 @@ func (l Student) Spread(_, variance, s float64) (Spread, error) {
 	return Spread{v, -u / math.Sqrt(v), u / math.Sqrt(v)}, nil
 }
 
+// NormalScore implements Likelihood. It takes the probability beyond |y − mean|, which keeps its
+// digits far out, and gives the score the sign of y − mean.
 func (l Student) NormalScore(y, mean, variance, s float64) (float64, error) {
 	u := math.Abs(y - mean)
 	if u == 0 {

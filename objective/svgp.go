@@ -21,6 +21,7 @@ type SVGP struct {
 	Noise pacbayes.Expectation // expectation of −ln p(y|f); nil means GaussianNoise
 }
 
+// expectation returns Noise, or GaussianNoise if Noise is nil.
 func (f *SVGP) expectation() pacbayes.Expectation {
 	if f.Noise == nil {
 		return GaussianNoise{}
@@ -37,6 +38,7 @@ func (f *SVGP) Conjugate() bool {
 
 func (f *SVGP) noisy() bool { return true }
 
+// evaluate implements FreeForm. N/|batch| weights the sum over rows alone, so ∂F/∂KL is 1.
 func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g,
 	h []float64) (value, kappa, noiseBar float64, err error) {
 	value, noiseBar, err = f.expectation().Expect(at, s, float64(total)/float64(at.Rows),
@@ -50,6 +52,9 @@ type GaussianNoise struct{}
 
 var _ pacbayes.Expectation = GaussianNoise{}
 
+// Expect implements pacbayes.Expectation in closed form.
+// If the sample has a Sum, the value and dNoise cover the rows of all ranks. The derivatives by m
+// and v are those of this rank's rows.
 func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, d pacbayes.Derivatives) (
 	value, dNoise float64, err error) {
 	terms := linalg.Borrow(1, len(at.Y))
@@ -105,6 +110,7 @@ func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 	if err != nil {
 		return err
 	}
+	// e.a becomes the new S'⁻¹, and e.b the new S'⁻¹ν. The old ones enter by S'⁻¹ = L'⁻ᵀL'⁻¹.
 	e.a.AddDiagonal(rho)
 	if rho < 1 {
 		linalg.TriangularInverse(lq)
@@ -117,6 +123,7 @@ func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 	if err := inverseFactor(e.a, lq); err != nil {
 		return unfactored("posterior's precision", e.noise, err)
 	}
+	// ν = S'(S'⁻¹ν) = L'(L'ᵀ e.b).
 	half := linalg.Borrow(1, e.m)
 	defer linalg.Return(half)
 	linalg.Gemv(true, 1, lq, e.b, 0, half.Row(0))

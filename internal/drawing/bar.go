@@ -25,12 +25,15 @@ type bar struct {
 	url       string
 }
 
+// ticks returns the ticks between low and high.
 func (s *bar) ticks() []Tick {
 	return slices.DeleteFunc(Ticks(s.low, s.high), func(t Tick) bool {
 		return t.Value < s.low || t.Value > s.high
 	})
 }
 
+// draw writes the colour bar with its upper left corner at (x, y), low at its lower end.
+// ts are its ticks in ascending order. A tick too near the last label is left out.
 func (s *bar) draw(b *strings.Builder, x, y, height float64, ts []Tick) {
 	fmt.Fprintf(b, `<image class="heat" x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`,
 		short(x), short(y), short(barWidth), short(height), s.url)

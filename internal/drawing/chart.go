@@ -56,6 +56,8 @@ func (a *Axis) Span(low, high float64) {
 	a.fixed = true
 }
 
+// add widens the range so that it holds the values, unless Span has set it.
+// NaN counts as +∞, so that settle returns ErrRange.
 func (a *Axis) add(vs ...float64) {
 	if a.fixed {
 		return
@@ -85,6 +87,7 @@ func (a *Axis) settle() (err error) {
 	return err
 }
 
+// ticks returns a tick for each of the Names, or else the ticks inside the range.
 func (a *Axis) ticks() []Tick {
 	if a.Names != nil {
 		return lists.To(len(a.Names), func(i int) Tick { return Tick{float64(i), a.Names[i]} })
@@ -107,6 +110,7 @@ type Chart struct {
 	bar    *bar
 }
 
+// entry is an item of the legend: its text, and a sample of the mark as SVG.
 type entry struct{ label, sample string } // sample is drawn in a box of 16 by 10
 
 // NewChart returns an empty chart whose axes have these labels.
@@ -117,12 +121,14 @@ func NewChart(x, y string) *Chart {
 	return c
 }
 
+// name adds an item to the legend, unless label is "". sample is a format for args.
 func (c *Chart) name(label, sample string, args ...any) {
 	if label != "" {
 		c.legend = append(c.legend, entry{label, fmt.Sprintf(sample, args...)})
 	}
 }
 
+// include widens both axes so that they hold the points.
 func (c *Chart) include(pts []XY) {
 	for _, p := range pts {
 		c.X.add(p.X)
@@ -141,6 +147,7 @@ func (c *Chart) Dashed(label string, pts []XY) { c.line(label, "line dashed", pt
 // Thin joins points by a thin pale line.
 func (c *Chart) Thin(label string, pts []XY) { c.line(label, "line thin", pts) }
 
+// line adds a mark that joins points. class holds its classes in the style sheet.
 func (c *Chart) line(label, class string, pts []XY) {
 	c.include(pts)
 	c.name(label, `<path class="%s" d="M0 5h16"/>`, class)
@@ -161,6 +168,7 @@ func (c *Chart) Deep(label string, colour Colour, x, low, high []float64) {
 	c.area(label, "area deep "+string(colour), x, low, high)
 }
 
+// area adds a filled mark. Its outline goes along low, and back along high.
 func (c *Chart) area(label, class string, x, low, high []float64) {
 	outline := make([]XY, 0, 2*len(x))
 	for i := range x {
@@ -184,13 +192,15 @@ func (c *Chart) Many(label string, colour Colour, pts []XY) {
 	c.dots(label, "dot many "+string(colour), pts)
 }
 
-// each point is the round end of a line of no length
+// dots marks each point by the round end of a line of no length.
 func (c *Chart) dots(label, class string, pts []XY) {
 	c.points(label, class, "M8 5h0", pts, func(x, y float64) string {
 		return "M" + short(x) + " " + short(y) + "h0"
 	})
 }
 
+// points adds a mark at each point. mark returns its SVG path at a place, and sample is the path of
+// the mark in the legend.
 func (c *Chart) points(label, class, sample string, pts []XY, mark func(x, y float64) string) {
 	c.include(pts)
 	c.name(label, `<path class="%s" d="%s"/>`, class, sample)
@@ -226,6 +236,7 @@ func (c *Chart) Strong(label string, colour Colour, ends [][2]XY) {
 	c.segments(label, "whisker strong "+string(colour), ends)
 }
 
+// segments adds lines, each from one point to another.
 func (c *Chart) segments(label, class string, ends [][2]XY) {
 	for _, e := range ends {
 		c.include(e[:])
@@ -304,20 +315,22 @@ type frame struct {
 	b             strings.Builder
 }
 
-// at returns where a point is drawn. A point far away is drawn just outside, because coordinates
-// are limited.
+// at returns where a point is drawn, in the chart's units from the upper left corner of the frame.
+// A point far outside is drawn a few lengths of the axis away, because coordinates are limited.
 func (f *frame) at(p XY) (x, y float64) {
 	place := func(v float64, a *Axis, length float64) float64 {
 		return min(max((v-a.low)/(a.high-a.low)*length, -5*length), 5*length)
 	}
 	x = place(p.X, &f.c.X, f.width)
 	y = place(p.Y, &f.c.Y, f.height)
+	// SVG's y grows downwards. Names are listed that way, numbers aren't.
 	if f.c.Y.Names == nil {
 		y = f.height - y
 	}
 	return x, y
 }
 
+// through returns the SVG path that joins the places of points.
 func (f *frame) through(pts []XY) string {
 	return "M" + strings.Join(lists.Of(pts, func(p XY) string {
 		x, y := f.at(p)
@@ -325,6 +338,7 @@ func (f *frame) through(pts []XY) string {
 	}), "L")
 }
 
+// path writes an SVG path d with its classes, unless d is empty.
 func (f *frame) path(class, d string) {
 	if d != "" {
 		fmt.Fprintf(&f.b, `<path class="%s" d="%s"/>`, class, d)

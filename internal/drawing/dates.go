@@ -16,6 +16,7 @@ func DateTicks(low, high float64) []Tick {
 	at := func(day float64) time.Time { return time.Unix(int64(math.Floor(day*86400)), 0).UTC() }
 	days := func(t time.Time) float64 { return float64(t.Unix()) / 86400 }
 	var ts []Tick
+	// For 90 days or more, ticks are 1, 2, 3 or 6 months apart, or 1, 2, 5, … years.
 	if months := int(math.Ceil(width / 30.44 / 5)); width >= 90 {
 		layout := "2006-01"
 		switch {
@@ -32,6 +33,7 @@ func DateTicks(low, high float64) []Tick {
 		case months > 3:
 			months = 6
 		}
+		// n counts months from the year 0, in whole steps. The first place may lie before low.
 		first := at(low)
 		n := (first.Year()*12 + int(first.Month()) - 1) / months * months
 		for {
@@ -45,6 +47,7 @@ func DateTicks(low, high float64) []Tick {
 			n += months
 		}
 	}
+	// A range of less than a day gets times. The first label also has the date.
 	if width < 1 {
 		if ts = clockTicks(low, high, func(day float64) string {
 			return at(day).Format("15:04:05")
@@ -54,6 +57,7 @@ func DateTicks(low, high float64) []Tick {
 		ts[0].Label = at(ts[0].Value+instant).Format("2006-01-02 ") + ts[0].Label
 		return ts
 	}
+	// Ticks are whole days apart, or hours if the range has fewer than three days.
 	step := 1.
 	for step*5 < width {
 		step++

@@ -48,6 +48,7 @@ func (c *Chart) Heat(label string, g Grid) error {
 		}
 		a.of.Span(a.low, a.high)
 	}
+	// The picture has a pixel per cell. Its rows go down, and the grid's rows go up.
 	picture := image.NewNRGBA(image.Rect(0, 0, g.Cols, g.Rows))
 	for i, z := range g.Z {
 		shade := Shade((z - low) / (high - low))
@@ -64,6 +65,7 @@ func (c *Chart) Heat(label string, g Grid) error {
 		fmt.Fprintf(&f.b, `<image class="heat" x="0" y="0" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`,
 			short(f.width), short(f.height), url)
 	})
+	// The bar's picture is a column of 128 shades, with the largest number on top.
 	ladder := image.NewNRGBA(image.Rect(0, 0, 1, 128))
 	for i := range 128 {
 		ladder.SetNRGBA(0, 127-i, Shade(float64(i)/127))
@@ -75,6 +77,7 @@ func (c *Chart) Heat(label string, g Grid) error {
 	return err
 }
 
+// embedded returns the picture as a PNG in a data URL.
 func embedded(p image.Image) (string, error) {
 	var b bytes.Buffer
 	err := png.Encode(&b, p)

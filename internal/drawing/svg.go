@@ -19,6 +19,7 @@ func (c *Chart) SVG(description string) (string, error) {
 	var b strings.Builder
 	xTicks := c.X.ticks()
 	yTicks := c.Y.ticks()
+	// The margins have room for the labels on the left, and for the colour bar on the right.
 	left := c.leftOf(yTicks)
 	right := 12.
 	top := 0.
@@ -33,6 +34,7 @@ func (c *Chart) SVG(description string) (string, error) {
 		top += line
 	}
 	top = c.writeLegend(&b, top) + 12
+	// Marks draw themselves into the frame, in coordinates from its upper left corner.
 	f := &frame{c: c, width: chartWidth - left - right, height: plotHeight}
 	if n := len(c.Y.Names); n > 0 {
 		f.height = float64(n) * min(max(nameRow, 160/float64(n)), fewRow)
@@ -40,6 +42,7 @@ func (c *Chart) SVG(description string) (string, error) {
 	for _, m := range c.marks {
 		m(f)
 	}
+	// From here on the parts are written from top to bottom, around the frame.
 	bottom := top + f.height
 
 	if c.bar != nil {

@@ -72,6 +72,7 @@ func distinguished(names []string, most float64) []string {
 			return shown
 		}
 	}
+	// groups maps a cut text to all names that it stands for.
 	groups := map[string][][]rune{}
 	taken := map[string]string{} // taken: the name behind each shown text
 	for _, name := range names {
@@ -102,7 +103,7 @@ func distinguished(names []string, most float64) []string {
 	return shown
 }
 
-// ended cuts off the end of a text that is wider than most, and begun cuts off its beginning.
+// ended cuts off the end of a text that is wider than most, and puts … in its place.
 func ended(text string, most float64) string {
 	rs := []rune(text)
 	for n := len(rs); width(text) > most && n > 0; n-- {
@@ -111,6 +112,7 @@ func ended(text string, most float64) string {
 	return text
 }
 
+// begun cuts off the beginning of a text that is wider than most, and puts … in its place.
 func begun(text string, most float64) string {
 	rs := []rune(text)
 	for n := 0; width(text) > most && n < len(rs); n++ {

@@ -62,6 +62,8 @@ func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int,
 	return a, a.Share > tolerance, err
 }
 
+// greedy does what Greedy does, and stops if at most the share tolerance is left unexplained.
+// The partial factor takes at most bytes, or the memory for 4m rows if that is more.
 func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance float64,
 	bytes int) (Approximation, error) {
 	if err := check(x, m); err != nil {
@@ -82,11 +84,14 @@ func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance f
 	share := 1.
 	var rows []int
 	for len(rows) < m && share > tolerance {
+		// Extend chooses several rows at once. The share falls row by row, so that no row too many
+		// is kept.
 		taken := g.Extend(m - len(rows))
 		if len(taken) == 0 {
 			break
 		}
 		for i, r := range g.Rows[len(g.Rows)-len(taken):] {
+			// At the end of a batch, the sum is taken anew, which drops rounding errors.
 			if left -= taken[i]; i == len(taken)-1 {
 				left = linalg.Sum(g.Left)
 			}

@@ -30,6 +30,7 @@ type Set struct {
 	Z    matrix.Dense // the inputs of Rows, a row each
 }
 
+// setOf returns the Set of these rows of x.
 func setOf(x matrix.Dense, rows []int) Set { return Set{Rows: rows, Z: take(x, rows)} }
 
 // Random returns m rows drawn without replacement.
@@ -60,6 +61,7 @@ func Random(x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 	return setOf(x, append(rows, repeats[:m-len(rows)]...)), nil
 }
 
+// check returns an error unless 1 ≤ m ≤ N and all inputs are finite.
 func check(x matrix.Dense, m int) error {
 	return faults.First(
 		faults.If(m < 1, "%d inducing inputs: at least one is needed", m),
@@ -69,6 +71,7 @@ func check(x matrix.Dense, m int) error {
 	)
 }
 
+// finite says whether all inputs are finite numbers.
 func finite(x matrix.Dense) bool {
 	return lists.Where(x.Rows, func(i int) bool { return !linalg.Finite(x.Row(i)) }) == nil
 }

@@ -81,6 +81,7 @@ func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter 
 		}
 		diag[i] = linalg.Dot(row, row)
 	}
+	// f.Left holds the variances of the rows under A, given the rows drawn before.
 	f := iterative.NewPartialCholesky(diag, m)
 	for range m {
 		x.Check()
@@ -107,6 +108,8 @@ func eigenvectors(logLambda []float64, m int, rng *rand.Rand) []int {
 		}
 	}
 	var chosen []int
+	// If l of the first i eigenvectors are still to be drawn, number i is one of them with
+	// probability λ_i e_{l−1}(λ_1 … λ_{i−1}) / e_l(λ_1 … λ_i).
 	for i, l := n, m; l > 0; i-- {
 		if math.Log(rng.Float64()) < logLambda[i-1]+e.At(i-1, l-1)-e.At(i, l) {
 			chosen = append(chosen, i-1)

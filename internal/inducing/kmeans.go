@@ -70,6 +70,7 @@ func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
 				rows[t] = rng.IntN(n) // every row coincides with a centre
 			}
 		}
+		// Of the tries, take the row that leaves the smallest sum of squared distances.
 		linalg.Parallel(tries, func(t int) {
 			to := updated.Row(t)
 			c := x.Row(rows[t])
@@ -96,6 +97,8 @@ func lloyd(x, z matrix.Dense) {
 	norm := make([]float64, m)
 	members := make([][]int, m)
 	for range kmeansIterations {
+		// Each row gets the label of its nearest centre. |x_i|² is left out, as it is the same for
+		// all.
 		for j := range norm {
 			norm[j] = linalg.Dot(z.Row(j), z.Row(j))
 		}
@@ -121,6 +124,7 @@ func lloyd(x, z matrix.Dense) {
 			members[j] = append(members[j], i)
 			moved = moved || j != previous[i]
 		}
+		// A cluster without rows starts again at the row farthest from its centre.
 		for j, rows := range members {
 			if len(rows) > 0 {
 				continue
@@ -136,6 +140,7 @@ func lloyd(x, z matrix.Dense) {
 			return
 		}
 		copy(previous, label)
+		// Each centre moves to the mean of its rows.
 		linalg.Parallel(m, func(j int) {
 			if len(members[j]) == 0 {
 				return
@@ -149,6 +154,7 @@ func lloyd(x, z matrix.Dense) {
 	}
 }
 
+// squaredDistance returns |a − b|².
 func squaredDistance(a, b []float64) float64 {
 	var s float64
 	for i, v := range a {

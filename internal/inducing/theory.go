@@ -62,7 +62,8 @@ type SESpectrum struct {
 	left     *big.Float // sum of the eigenvalues not listed yet
 }
 
-// NewSESpectrum takes one lengthscale for every input.
+// NewSESpectrum returns the spectrum for a kernel of this variance.
+// Each input has a lengthscale and a standard deviation. All these numbers must be positive.
 func NewSESpectrum(variance float64, lengthscales, inputSD []float64) (*SESpectrum, error) {
 	s := &SESpectrum{variance: variance, left: number(variance)}
 	first := order{index: make([]int, len(lengthscales))}
@@ -85,6 +86,7 @@ type order struct {
 	last  int // the input that was raised last; only it and later inputs are raised next
 }
 
+// orders is a heap (container/heap) with the largest eigenvalue first.
 type orders []order
 
 func (o orders) Len() int           { return len(o) }
@@ -101,6 +103,7 @@ func (o *orders) Pop() any {
 // After a few eigenvalues only 1e-12 of v is left.
 const digits = 300
 
+// number returns v with a precision of digits bits.
 func number(v float64) *big.Float { return new(big.Float).SetPrec(digits).SetFloat64(v) }
 
 // Next returns the next eigenvalue, and the sum of all later eigenvalues.
@@ -116,6 +119,7 @@ func (s *SESpectrum) Next() (value, tail float64) {
 		}
 	}
 	s.left.Sub(s.left, exact)
+	// No input before o.last is raised, so each product comes up once.
 	for i := o.last; i < len(o.index); i++ {
 		raised := order{o.log + s.logB[i], slices.Clone(o.index), i}
 		raised.index[i]++

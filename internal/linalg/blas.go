@@ -10,6 +10,7 @@ import (
 
 // The operations of BLAS: products, rank updates, and solves with triangular matrices.
 
+// trans returns the flag as gonum's BLAS takes it.
 func trans(t bool) blas.Transpose {
 	if t {
 		return blas.Trans
@@ -32,6 +33,8 @@ func GemmLower(transA, transB bool, alpha float64, a, b Matrix, beta float64, c 
 	gemm(transA, transB, alpha, a, b, beta, c, true)
 }
 
+// gemm does the work of Gemm, or of GemmLower if lower is set.
+// Without a product to add (α = 0 or no depth), it only multiplies C by β.
 func gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix, lower bool) {
 	x := operand{Matrix: a, columns: transA}
 	y := operand{Matrix: b, columns: !transB}
@@ -370,4 +373,5 @@ func triangularInverse(l, c Matrix) {
 	all.release()
 }
 
+// cube returns n³ as a float, which doesn't overflow.
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

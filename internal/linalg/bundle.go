@@ -47,6 +47,7 @@ func CholeskyBundle(a Bundle, n int) error {
 		row := a.Row(j)
 		d := a.At(j, j)
 		smallest := *(*[Abreast]float64)(d)
+		// The pivots are the diagonal elements minus the squares of the row's elements before them.
 		eliminate(1, j, row, row, stride, &ones)
 		for l, pivot := range d {
 			if !sound(pivot, smallest[l]) {
@@ -55,6 +56,7 @@ func CholeskyBundle(a Bundle, n int) error {
 			inverse[l] = 1 / math.Sqrt(pivot)
 		}
 		copy(d, inverse[:])
+		// Column j of all rows below, divided by the roots of the pivots.
 		if j+1 < a.Rows {
 			eliminate(a.Rows-j-1, j, row, a.Data[(j+1)*stride:], stride, &inverse)
 		}
@@ -121,6 +123,7 @@ func SubstituteBundle(a Bundle, n int) {
 	if hasFours() {
 		fours = n / four * four
 	}
+	// From the last unknown back: solve for x_j, and subtract its share from the unknowns before.
 	for j := n - 1; j >= fours; j-- {
 		row := a.Row(j)
 		inverse := a.At(j, j)

@@ -4,6 +4,8 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
+// eliminate does the work of eliminatePortable. The kernels in assembly take strides in bytes and
+// at least one row.
 func eliminate(rows, depth int, y, x []float64, stride int, s *[Abreast]float64) {
 	switch {
 	case level == cpu.AVX512 && rows > 0:
@@ -15,6 +17,7 @@ func eliminate(rows, depth int, y, x []float64, stride int, s *[Abreast]float64)
 	}
 }
 
+// subtract does the work of subtractPortable, for n elements of every matrix.
 func subtract(n int, x []float64, f *[Abreast]float64, z []float64) {
 	switch {
 	case level == cpu.AVX512 && n > 0:
@@ -26,6 +29,7 @@ func subtract(n int, x []float64, f *[Abreast]float64, z []float64) {
 	}
 }
 
+// combine does the work of combinePortable, for n elements of every matrix.
 func combine(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64,
 	out []float64) {
 	switch {

@@ -4,6 +4,7 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
+// eliminate does the work of eliminatePortable, where strides of the kernel are in bytes.
 func eliminate(rows, depth int, y, x []float64, stride int, s *[Abreast]float64) {
 	if level == cpu.NEON && rows > 0 {
 		eliminateNEON(rows, depth, &y[0], &x[0], 8*stride, &s[0])
@@ -12,6 +13,7 @@ func eliminate(rows, depth int, y, x []float64, stride int, s *[Abreast]float64)
 	}
 }
 
+// subtract does the work of subtractPortable, for n elements of every matrix.
 func subtract(n int, x []float64, f *[Abreast]float64, z []float64) {
 	if level == cpu.NEON && n > 0 {
 		subtractNEON(n, &x[0], &f[0], &z[0])
@@ -20,6 +22,7 @@ func subtract(n int, x []float64, f *[Abreast]float64, z []float64) {
 	}
 }
 
+// combine does the work of combinePortable, for n elements of every matrix.
 func combine(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64,
 	out []float64) {
 	if level == cpu.NEON && n > 0 {

@@ -58,14 +58,17 @@ func UpTo(n int) []int {
 // matrices ends.
 type operands [3]Matrix
 
+// ends says whether the context of an operand has ended.
 func (o *operands) ends() bool { return o[0].Ends() || o[1].Ends() || o[2].Ends() }
 
+// check panics with a matrix.End if the context of an operand has ended.
 func (o *operands) check() {
 	for _, m := range o {
 		m.Check()
 	}
 }
 
+// general returns m as gonum's BLAS takes it.
 func general(m Matrix) blas64.General {
 	return blas64.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data}
 }
@@ -76,6 +79,7 @@ func same(m, a Matrix) bool {
 		unsafe.SliceData(m.Data) == unsafe.SliceData(a.Data)
 }
 
+// square panics unless m is square.
 func square(m Matrix) {
 	if m.Rows != m.Cols {
 		panic(fmt.Sprintf("linalg: a square matrix is needed, not %d×%d", m.Rows, m.Cols))
@@ -110,11 +114,14 @@ type job struct {
 // helping is the number of goroutines that help, in all jobs.
 var helping atomic.Int64
 
+// newJob returns a job of n tasks, none of which has begun.
 func newJob(n int, task func(i int)) *job {
 	return &job{task: task, n: int64(n), most: int64(runtime.GOMAXPROCS(0)) - 1,
 		done: make(chan struct{}, 1)}
 }
 
+// run does the tasks, with helpers, and returns when all are done.
+// If a task has panicked with a matrix.End, run panics with it on the caller's goroutine.
 func (j *job) run() {
 	j.work()
 	<-j.done
@@ -138,6 +145,8 @@ func (j *job) recruit() {
 	}
 }
 
+// work does tasks until none is left to begin. The last task to finish, on any goroutine, reports
+// on done.
 func (j *job) work() {
 	for i := j.next.Add(1) - 1; i < j.n; i = j.next.Add(1) - 1 {
 		j.recruit()

@@ -11,6 +11,7 @@ type operand struct {
 	scale   []float64 // unless nil, pack multiplies row k of Matrix by scale_k; needs columns
 }
 
+// count returns the number of vectors.
 func (o operand) count() int {
 	if o.columns {
 		return o.Cols
@@ -18,6 +19,7 @@ func (o operand) count() int {
 	return o.Rows
 }
 
+// depth returns the number of elements of each vector.
 func (o operand) depth() int {
 	if o.columns {
 		return o.Rows
@@ -59,6 +61,7 @@ func (p panels) release() { Return(Matrix{Data: p.data}) }
 // at returns the packed elements of vectors i, i+1, … from element k on.
 func (p panels) at(i, k int) []float64 { return p.data[(i/width*p.depth+k)*width+i%width:] }
 
+// roundUp returns the least multiple of unit that isn't below n.
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
 // from returns the panels of vectors i, i+1, …, where i is a multiple of width.
@@ -91,6 +94,7 @@ func (p panels) pack(o operand, i0, i1, at int) {
 			}
 			continue
 		}
+		// Vectors that are rows are transposed, by whole tiles as far as these fit.
 		for g := 0; g < width; g += lanes {
 			done := 0
 			if g+lanes <= n && depth >= lanes {
@@ -162,6 +166,7 @@ func (p panels) packTask(o operand, t int) {
 	p.pack(o, t*packed, min((t+1)*packed, o.count()), t*packed)
 }
 
+// packTasks returns the number of tasks in which packTask packs count vectors.
 func packTasks(count int) int { return (count + packed - 1) / packed }
 
 // The method of returns the panels with a smaller depth, in the same memory.
@@ -233,12 +238,14 @@ type grid struct {
 	colStep, nc  int
 }
 
+// newGrid returns a grid whose blocks have up to blockRows rows and blockCols columns.
 func newGrid(r0, r1, cols int) grid {
 	g := grid{r0: r0, r1: r1, cols: cols, colStep: cut(cols, blockCols, maxWidth)}
 	g.nc = (cols + g.colStep - 1) / g.colStep
 	return g
 }
 
+// tasks returns the number of blocks.
 func (g grid) tasks() int { return (g.r1 - g.r0 + blockRows - 1) / blockRows * g.nc }
 
 // run runs task t. All rows of a block of columns come before the next block, so that b's panels
@@ -280,6 +287,7 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 	if !same {
 		packs += packTasks(n)
 	}
+	// Phase s packs part s of the depth, and multiplies part s−1.
 	g := newGrid(0, m, n)
 	inPhases(float64(m)*float64(n)*float64(depth), operands{c, a.Matrix, b.Matrix}, steps+1,
 		func(s int) (int, func(int)) {
@@ -292,6 +300,7 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 				sd := sides[(s-1)%2]
 				d := min(step, depth-(s-1)*step)
 				now = product{alpha, beta, sd[0].of(d), sd[1].of(d), d, c, lower, noStair}
+				// The first part has applied β.
 				if s > 1 {
 					now.beta = 1
 				}

@@ -30,6 +30,7 @@ const (
 
 func init() { setLevel(Level) }
 
+// setLevel sets the level, and the size of its tiles.
 func setLevel(l cpu.Level) {
 	level = l
 	switch l {
@@ -49,6 +50,7 @@ func setLevel(l cpu.Level) {
 // They are written out so that the compiler keeps the sums in registers.
 // They take two passes over half a tile, because some machines have no registers for 16 sums.
 
+// multiplyPortable is multiplyTile in plain Go. The rows of c are stride apart.
 func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	a = a[:4*depth]
 	b = b[:4*depth]
@@ -79,6 +81,7 @@ func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta floa
 	}
 }
 
+// solvePortable is solveTile in plain Go. Row k of t is column k of T, and row k of x is x_k.
 func solvePortable(back bool, t, x []float64) {
 	for n := range 4 {
 		k := n
@@ -103,6 +106,7 @@ func solvePortable(back bool, t, x []float64) {
 	}
 }
 
+// transposePortable is transposeTile in plain Go, for 4 rows of n numbers.
 func transposePortable(n int, src []float64, srcStride int, dst []float64, dstStride int) {
 	for i := range 4 {
 		for j, v := range src[i*srcStride : i*srcStride+n] {

@@ -7,6 +7,7 @@ import "github.com/krigo-gp/krigo/internal/cpu"
 // The kernels are called directly and not through variables.
 // So the compiler knows that their arguments don't escape.
 
+// multiplyTile calls the level's kernel (see tile.go). The rows of c are stride numbers apart.
 func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	switch level {
 	case cpu.AVX512:
@@ -18,6 +19,7 @@ func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64)
 	}
 }
 
+// solveTile calls the level's kernel for T lower triangular, or upper if back is set.
 func solveTile(back bool, t, x []float64) {
 	switch {
 	case level == cpu.AVX512 && back:
@@ -33,6 +35,7 @@ func solveTile(back bool, t, x []float64) {
 	}
 }
 
+// transposeTile calls the level's kernel. Strides are in numbers.
 func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride int) {
 	switch level {
 	case cpu.AVX512:

@@ -31,6 +31,8 @@ func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride
 	}
 }
 
+// hasColumn says whether the level has columnTile.
 func hasColumn() bool { return level == cpu.NEON }
 
+// columnTile adds Σ_k x_k a_k to sums, for depth ≥ 1 rows a_k of a panel.
 func columnTile(depth int, a, x, sums []float64) { columnNEON(depth, &a[0], &x[0], &sums[0]) }

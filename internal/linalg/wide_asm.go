@@ -7,6 +7,9 @@ import "github.com/krigo-gp/krigo/internal/cpu"
 // hasFours says whether the level has the kernels that take four columns.
 func hasFours() bool { return level >= cpu.AVX2 }
 
+// eliminateFour does for four columns what eliminatePortable does for one: from elements depth to
+// depth+3 of each row x, it subtracts the products with the four rows y, and solves with the tile
+// t.
 func eliminateFour(rows, depth int, y, x []float64, stride int, t *tile) {
 	if level == cpu.AVX512 {
 		eliminateFourAVX512(rows, depth, &y[0], &x[0], 8*stride, &t[0])
@@ -15,6 +18,7 @@ func eliminateFour(rows, depth int, y, x []float64, stride int, t *tile) {
 	}
 }
 
+// factorFour factors the diagonal blocks of four×four elements at x, and fills t (see tile).
 func factorFour(x []float64, stride int, t *tile) {
 	if level == cpu.AVX512 {
 		factorFourAVX512(&x[0], 8*stride, &t[0])
@@ -23,6 +27,7 @@ func factorFour(x []float64, stride int, t *tile) {
 	}
 }
 
+// substituteFour does the work of SubstituteBundle for four unknowns of a row z.
 func substituteFour(n int, x []float64, stride int, z []float64) {
 	if level == cpu.AVX512 {
 		substituteFourAVX512(n, &x[0], 8*stride, &z[0])

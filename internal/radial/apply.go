@@ -38,6 +38,8 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 				copy(dst.Row(r), out.Row(i+r))
 			}
 		}
+		// Take two vectors of columns at a time, if the level has that loop and as many columns are
+		// left.
 		for c := 0; c < out.Cols; {
 			vectors := min((out.Cols-c)/loops.vector, len(loops.apply))
 			if loops.apply[vectors-1] == nil {
@@ -56,8 +58,9 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 	linalg.Return(edge)
 }
 
-// ApplyColumn does what Apply does, for one column.
-// It sets out ← out + k v and, unless both is empty, both ← both + kᵀ x.
+// ApplyColumn does what Apply does, for one column: out ← out + k v.
+// Unless both is empty, it also adds the transposed product kᵀx to both, in the same pass over k.
+// out and x have an element for each row of k, v and both one for each column.
 func ApplyColumn(k linalg.Matrix, v, out, x, both []float64) {
 	if len(both) == 0 {
 		for i := range k.Rows {

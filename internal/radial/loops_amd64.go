@@ -5,6 +5,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
+// init enters the loops of AVX2 and AVX-512, and selects the loops of the chosen level.
 func init() {
 	in := inner{width: 8, distances: distancesAVX2, moments: momentsAVX2, rows: 4, vector: 4}
 	in.apply = [...]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int,

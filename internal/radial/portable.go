@@ -76,6 +76,9 @@ func portable() inner {
 	return in
 }
 
+// distancesPortable writes the squared distances of Group points a from the points in panels b.
+// A panel has 4 points side by side, dimension by dimension, and so has a. Panels are step numbers
+// apart, and the rows of out, one for each point of a, are stride apart.
 func distancesPortable(a, b *float64, dim, step, panels int, out *float64, stride int) {
 	as := unsafe.Slice(a, 4*dim)
 	bs := unsafe.Slice(b, (panels-1)*step+4*dim)
@@ -102,6 +105,8 @@ func distancesPortable(a, b *float64, dim, step, panels int, out *float64, strid
 	}
 }
 
+// momentsPortable adds Σ w (a_t − b_t) to m, and Σ w (a_t − b_t)² to s, for 4·fours dimensions t.
+// a is one of 4 points side by side. The sums of dimension t are in the first of its Lanes lanes.
 func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
 	ws := unsafe.Slice(w, 4*panels)
 	as := unsafe.Slice(a, 16*fours-3)
@@ -193,6 +198,7 @@ func bundleDistancesPortable(rows, dim int, y, x, u *float64) {
 	}
 }
 
+// bundleMomentsPortable adds Σ_j w_j (y_t − x_jt)² to the sums of each dimension t, set by set.
 func bundleMomentsPortable(rows, dim int, w, y, x, sums *float64) {
 	ys, xs := unwrap(rows, dim, y, x)
 	ws := unsafe.Slice(w, rows*linalg.Abreast)
@@ -211,6 +217,7 @@ func bundleMomentsPortable(rows, dim int, w, y, x, sums *float64) {
 	}
 }
 
+// effectPortable does the work of Effect.Add.
 func effectPortable(se, total, squares, x, g []float64, at, hidden, over float64) {
 	for j, v := range x {
 		se[j] = over * math.Exp(-(at-v)*(at-v))
@@ -220,6 +227,8 @@ func effectPortable(se, total, squares, x, g []float64, at, hidden, over float64
 	}
 }
 
+// effectPullPortable does the work of Effect.Pull. total − k_t is the sum of the other inputs'
+// parts.
 func effectPullPortable(x, g, bar, total, se []float64, at, hidden, main, pairs, first, second,
 	shrink float64, sums *[Lanes]float64) {
 	for j, v := range x {
@@ -228,6 +237,7 @@ func effectPullPortable(x, g, bar, total, se []float64, at, hidden, main, pairs,
 	}
 }
 
+// effectMovePortable does the work of Effect.Move. The two sums begin Lanes apart.
 func effectMovePortable(x, g, bar, total, se []float64, at, hidden, main, pairs float64,
 	sums *[2 * Lanes]float64) {
 	for j, v := range x {

@@ -44,6 +44,8 @@ func Kept(x linalg.Matrix) Points {
 		matrix.Large)
 }
 
+// pack returns the points (x − centre)·inverse in panels of width points.
+// memory returns a matrix with a row for each panel.
 func pack(x linalg.Matrix, centre, inverse []float64, width int,
 	memory func(rows, cols int) linalg.Matrix) Points {
 	p := Points{Rows: x.Rows, Dim: x.Cols, width: width, step: (x.Cols + 3) / 4 * 4 * width}
@@ -79,6 +81,7 @@ func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
 		&d2.Data[0], d2.Stride)
 }
 
+// panels returns the number of panels that n points take.
 func (p Points) panels(n int) int { return (n + p.width - 1) / p.width }
 
 // Moments collects Σ w (a_t − b_t) and Σ w (a_t − b_t)².

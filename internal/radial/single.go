@@ -60,9 +60,11 @@ type singleMemory struct {
 
 var singleMemories = sync.Pool{New: func() any { return new(singleMemory) }}
 
-// Apply adds K_IJ v_J to out, with the rows I = [i0, i1).
-// Unless both is empty, it adds K_IJᵀ v_I to both, with the rows J = [j0, j1).
-// Rows of v, out and both have cols elements, which is 1 or a multiple of SingleWidth.
+// Apply adds K_IJ v_J to out, for the rows I = [i0, i1) and the columns J = [j0, j1) of K.
+// Unless both is empty, it also adds the transposed product K_IJᵀ v_I to both, from the same tiles.
+// K is symmetric, so both gets what the mirrored block K_JI would add.
+// v has a row for each point, out for each of I, and both for each of J.
+// Each row has cols elements, which is 1 or a multiple of SingleWidth.
 // i0 is a multiple of 4, and j0 a multiple of 32.
 func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 	m := singleMemories.Get().(*singleMemory)
@@ -94,7 +96,8 @@ func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 	}
 }
 
-// column does what Apply does, for one column and one tile.
+// column does what Singles.Apply does, for one column and one tile: it adds the tile times v to
+// out, and, unless both is empty, the transposed tile times x to both from element at on.
 func (m *singleMemory) column(rows int, v, out, x, both []float32, at int) {
 	if len(both) == 0 {
 		both = m.unused[:]
