@@ -200,9 +200,11 @@ func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 			// ∂h/∂ln λ = h (λs³/c² + λs² (x² + x'²)/2)
 			near := e.lambda * e.s * e.s
 			first := near*(e.s/(e.c*e.c)+v*v/2) - e.dv
+			// lanes collects the derivatives by ln λ of each input.
 			of.Pull(x, g, parts.Row(t), rowBar, total, of.Hidden*first, of.Hidden*near*e.lambda,
 				e.dv, &lanes[t])
 			if !dA.IsZero() {
+				// x moves k_t through the squared exponential, and through the root g(x).
 				slope, root := of.Move(x, g, parts.Row(t), rowBar, total)
 				dA.Row(i)[t] += root*of.Hidden*v*e.s - 2*e.scale()*slope
 			}

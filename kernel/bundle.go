@@ -154,6 +154,8 @@ func (c composite) fillBundle(theta []float64, x, dst linalg.Bundle) {
 // pullBundle gives each part of a product the adjoint times the values of the other parts.
 func (c composite) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
 	n := x.Rows
+	// In a product, values holds the covariances of each part, and g the adjoint of one part at a
+	// time.
 	values := make([]linalg.Bundle, len(c.parts))
 	g := bar
 	if c.product {

@@ -147,6 +147,7 @@ func (c *Categorical) correlations(theta []float64, bar matrix.Dense,
 		return bar.At(i, j) + bar.At(j, i)
 	}
 	r.AddDiagonal(1)
+	// pairs doesn't visit the last input, so it stays uncorrelated with the others.
 	if c.name != "exchangeable" {
 		c.pairs(theta, func(i, j int, v float64) float64 {
 			r.Set(i, j, v)
@@ -155,6 +156,7 @@ func (c *Categorical) correlations(theta []float64, bar matrix.Dense,
 		}, dTheta)
 		return r
 	}
+	// shared is s/(1+s), with the derivative shared (1 − shared) by ln s.
 	shared := 1 / (1 + math.Exp(-theta[0]))
 	for i := range m {
 		for j := range i {

@@ -112,6 +112,8 @@ func (c compositeColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 // pull gives each part of a product the adjoint times the values of the other parts.
 func (c compositeColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
 	dA matrix.Dense) {
+	// In a product, values holds the covariances of each part, and partBar the adjoint of one part
+	// at a time.
 	values := make([]matrix.Dense, len(c.columns))
 	var partBar matrix.Dense
 	if c.product {

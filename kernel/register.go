@@ -228,6 +228,7 @@ func (s Spec) read(k Kernel, dim int) ([]float64, error) {
 		}
 		theta = append(theta, math.Log(v))
 	}
+	// Numbers that no parameter has used are errors.
 	for _, kind := range []Kind{Variance, Shape, Period} {
 		if *left.field(kind) != 0 {
 			return nil, fmt.Errorf("kernel %q has no %q", s.Name, string(kind))

@@ -182,6 +182,7 @@ func (s Spec) String() string {
 		}
 		values = append(values, name)
 	}
+	// A kernel with Parameters may have no variance.
 	if s.Variance != 0 || len(s.Parameters) == 0 {
 		add("variance", s.Variance)
 	}

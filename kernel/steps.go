@@ -152,6 +152,7 @@ func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta 
 	clear(others.Data)
 	for i := range a.Rows {
 		c.row(a.Row(i), j0, k)
+		// k becomes −K̄_j K_j, the adjoint of Σ_t |w_t(x) − w_t(x'_j)|.
 		for j, g := range bar.Row(i)[:n] {
 			k[j] *= -g
 			dTheta[len(dTheta)-1] -= k[j]
@@ -173,6 +174,7 @@ func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta 
 			}
 		}
 	}
+	// The adjoints of w at the points of the columns have been summed over all rows.
 	for t := range c.dim {
 		for j, bar := range others.Row(t) {
 			c.pullWarp(t, c.b.At(j0+j, t), bar, dTheta)

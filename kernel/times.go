@@ -178,6 +178,7 @@ func (at Bound) TimesSingle(a, v, out matrix.Dense) {
 			}
 		}
 	}
+	// Each game adds up in float32, in memory of its own. add then adds its sums to out in float64.
 	tournament(n, at.part, at.parts, func(p, q int) {
 		i0 := p * party
 		j0 := q * party

@@ -277,6 +277,7 @@ func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense,
 	defer linalg.Return(bars)
 	err := e.eachRow(to, func(i0 int, v, u matrix.Dense, lambdas, means []float64) {
 		bar := bars.RowRange(0, v.Rows)
+		// fill leaves out the term −2h_i V_i of V̄_i, which the loop below subtracts.
 		s.fill(i0, v, covariance, e.mu, bar)
 		copy(lambdas, s.h[i0:])
 		copy(means, s.g[i0:])
@@ -296,6 +297,7 @@ func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense,
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
 	g.Zero()
+	// addG leaves out the term −2 Σ h_i V_i V_iᵀ of G, which the loop below subtracts.
 	s.addG(covariance, e.mu, g)
 	for i := range e.m {
 		linalg.Axpy(-2, s.hStat.Row(i), g.Row(i))

@@ -17,7 +17,8 @@ const (
 	GammaName    = "gamma"
 )
 
-// The variance functions are μ for Poisson, μ + sμ² for the negative binomial, and sμ² for gamma.
+// init registers the noises by their variance functions:
+// μ for Poisson, μ + sμ² for the negative binomial, and sμ² for gamma.
 func init() {
 	likelihoods[PoissonName] = Rated{log: logPoisson, below: belowPoisson, linear: 1, whole: true}
 	likelihoods[NegativeName] = Rated{log: logNegative, byScale: negativeByScale,

@@ -47,6 +47,7 @@ func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error
 	q.noise = noise
 	q.scratch = k
 	q.byK = noise > largest
+	// solve overwrites k, so products with K need a copy of it.
 	if q.byK {
 		if q.k.IsZero() {
 			q.k, q.t = k.Like(n, n), k.Like(n, n)

@@ -444,6 +444,7 @@ func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float
 	b := linalg.Borrow(e.m, e.m)
 	l := matrix.New(e.m, e.m)
 	defer linalg.Return(b)
+	// B = I + A, and L' is the factor of B⁻¹.
 	b.CopyFrom(e.a)
 	b.AddDiagonal(1)
 	if err := inverseFactor(b, l); err != nil {

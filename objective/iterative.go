@@ -202,6 +202,7 @@ func (e *IterativeEvidence) weights(ctx context.Context, fail func(error),
 	e.Mean.At(beta, e.X, r.Data)
 	linalg.Minus(e.Y, r.Data)
 	s := e.solver(c, fail)
+	// Iterations may take products in float32. Residuals, and so the answer, don't depend on them.
 	s.Rough = c.Rough(over(e.Ranks), fail)
 	solution, err := s.Solve(ctx, r, w)
 	if err = cmp.Or(context.Cause(ctx), err); err != nil {

@@ -167,6 +167,8 @@ func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 			p.panels[k] = here
 			p.low = min(p.low, k)
 			p.high = max(p.high, k)
+			// The side ends at a panel that adds almost nothing to the mass and to the second
+			// moment.
 			if tail <= spreadTail*p.second && here <= spreadTail*p.mass {
 				break
 			}

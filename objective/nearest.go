@@ -268,6 +268,7 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 		}
 		return
 	}
+	// Mark the rows that the terms use, and compute only their residuals.
 	clear(p.stand)
 	for _, term := range terms {
 		row := p.of[term]
@@ -407,6 +408,7 @@ func (g *group) gather(terms []int) {
 			if j < g.m && g.near[l][j] != neighbours.None {
 				from = int(g.near[l][j])
 			}
+			// Point j of lane l: its coordinates are Abreast numbers apart.
 			to := g.x.Data[j*d*linalg.Abreast+l:]
 			for t, v := range g.Rows.X.Row(from) {
 				to[t*linalg.Abreast] = v

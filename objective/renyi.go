@@ -94,6 +94,7 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 		e.v, e.p, e.u = like(n, m), like(n, m), like(m, n)
 		e.l, e.zz = like(m, m), like(m, m)
 	}
+	// A smaller batch uses the first entries of vectors and the upper left corners of matrices.
 	part := *e
 	part.x = e.x.RowRange(0, n)
 	part.y = e.y[:n]

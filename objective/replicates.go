@@ -46,6 +46,7 @@ func (p *Problem) Replicates() {
 		a[g] = 1 / count
 		p.replicates.logs += math.Log(count)
 	}
+	// The targets' means over the groups, and then the squares about the means.
 	for i, v := range p.Y {
 		y[of[i]] += v * a[of[i]]
 	}

@@ -204,6 +204,7 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 	d := make([]float64, m)
 	copy(d, q.mu)
 	linalg.Gemv(true, 1/s, h, residual, -1, d)
+	// lambda is Λ = B + tΔ, with B = L_B L_Bᵀ.
 	lambda := matrix.New(m, m)
 	linalg.SyrkLower(false, 1, lowerOf(q.cholB), 0, lambda)
 	for i := range m {
@@ -217,11 +218,13 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 	for i, v := range d {
 		linalg.Axpy(v, q.cholB.Row(i)[:i+1], bd[:i+1])
 	}
+	// residual becomes A^-½(r − Vᵀν), and nu is νᵀν.
 	linalg.Gemv(false, -t, h, d, 1, residual)
 	nu := 0.0
 	for i, v := range d {
 		nu += (q.mu[i] + t*v) * (q.mu[i] + t*v)
 	}
+	// delta becomes L_B⁻¹ΔL_B⁻ᵀ, and |I + t delta| is |I + tB⁻¹Δ|.
 	linalg.Trsm(true, false, q.cholB, delta)
 	linalg.Trsm(false, true, q.cholB, delta)
 	ratio, err := factorShifted(delta, t, matrix.New(m, m), make([]float64, m))

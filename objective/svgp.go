@@ -149,6 +149,8 @@ func (f *SVGP) natural(e *sparseEngine, lq matrix.Dense, weight float64) error {
 		return err
 	}
 	for i, h := range s.h {
+		// h and g become the factors of V_iV_iᵀ and V_i: 2h_i, and 2h_i V_iᵀν − g_i with V_iᵀν =
+		// m̂_i − m(x_i).
 		s.h[i] = 2 * max(h, 0)
 		s.g[i] = s.h[i]*(e.mHat[i]-e.mean[i]) - s.g[i]
 	}

@@ -72,6 +72,7 @@ func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter 
 	eigen.VectorsTo(&vectors)
 
 	chosen := eigenvectors(lambda, m, rng)
+	// The columns of u are the drawn eigenvectors, so A = u uᵀ.
 	u := matrix.New(n, m)
 	diag := make([]float64, n)
 	for i := range n {

@@ -341,6 +341,8 @@ func triangularInverse(l, c Matrix) {
 				j1 = min(j0+chunk, r1)
 				beta = 0
 			}
+			// now gets the right-hand sides: −L X so far for old columns, and the identity for new
+			// ones.
 			now := borrowPanels(j1-j0, r1-r0)
 			if k < old {
 				now.pack(rows, j0, j1, 0)
@@ -362,6 +364,7 @@ func triangularInverse(l, c Matrix) {
 			if k < old {
 				now.unpack(rows, j0, j1, 0)
 			}
+			// The rows below get their part of −L X from these rows of X.
 			if r1 < n {
 				p := product{-1, beta, all.from(r1 - r0), now, r1 - r0, c.View(r1, n, j0, j1),
 					false, noStair}

@@ -97,8 +97,11 @@ func (a Bundle) factorFours(n int) (int, error) {
 		for c := range four {
 			copy(diagonal[c*Abreast:][:Abreast], a.At(j+c, j+c))
 		}
+		// Subtract the earlier columns from the diagonal block, and factor it.
 		eliminateFour(four, j, rows, rows, stride, &unit)
 		factorFour(rows[j*Abreast:], stride, &t)
+		// The sum of fine is Abreast if no matrix failed. Only otherwise are the pivots looked at
+		// one by one.
 		var sum float64
 		for _, v := range fine {
 			sum += v
@@ -110,6 +113,7 @@ func (a Bundle) factorFours(n int) (int, error) {
 				}
 			}
 		}
+		// The four columns of all rows below.
 		if j+four < a.Rows {
 			eliminateFour(a.Rows-j-four, j, rows, rows[four*stride:], stride, &t)
 		}

@@ -136,6 +136,7 @@ func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 			}
 		}
 	}
+	// The elements of L below the diagonal go back to a. factorTile has written the diagonal.
 	for i0 := 0; i0 < n; i0 += width {
 		i1 := min(i0+width, n)
 		if i0 > 0 {

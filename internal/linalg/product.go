@@ -133,6 +133,7 @@ func (p panels) unpack(o operand, i0, i1, at int) {
 			}
 			continue
 		}
+		// The kernel transposes whole tiles. Single elements are copied one by one.
 		full := n / lanes * lanes
 		done := depth / lanes * lanes
 		for k := 0; k < done && full > 0; k += lanes {
@@ -169,7 +170,7 @@ func (p panels) packTask(o operand, t int) {
 // packTasks returns the number of tasks in which packTask packs count vectors.
 func packTasks(count int) int { return (count + packed - 1) / packed }
 
-// The method of returns the panels with a smaller depth, in the same memory.
+// of returns the panels with a smaller depth, in the same memory.
 func (p panels) of(depth int) panels { return panels{p.data, roundUp(depth, lanes)} }
 
 // Block sizes of a product. A panel of b (width × deepest) streams from the second cache level,

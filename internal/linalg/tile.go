@@ -54,6 +54,7 @@ func setLevel(l cpu.Level) {
 func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	a = a[:4*depth]
 	b = b[:4*depth]
+	// Columns j and j+1 of the tile.
 	for j := 0; j < 4; j += 2 {
 		var s00, s01, s10, s11, s20, s21, s30, s31 float64
 		for k := 0; k+4 <= len(a) && k+4 <= len(b); k += 4 {

@@ -4,6 +4,7 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
+// multiplyTile calls the level's kernel (see tile.go). The rows of c are stride numbers apart.
 func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	if level == cpu.NEON {
 		multiplyNEON(depth, &a[0], &b[0], &c[0], stride, alpha, beta)
@@ -12,6 +13,7 @@ func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64)
 	}
 }
 
+// solveTile calls the level's kernel for T lower triangular, or upper if back is set.
 func solveTile(back bool, t, x []float64) {
 	switch {
 	case level == cpu.NEON && back:
@@ -23,6 +25,7 @@ func solveTile(back bool, t, x []float64) {
 	}
 }
 
+// transposeTile calls the level's kernel. Strides are in numbers.
 func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride int) {
 	if level == cpu.NEON {
 		transposeNEON(n, &src[0], srcStride, &dst[0], dstStride)

@@ -2,6 +2,7 @@
 
 package linalg
 
+// multiplyTile is the portable kernel (see tile.go). The rows of c are stride numbers apart.
 func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64) {
 	multiplyPortable(depth, a, b, c, stride, alpha, beta)
 }
@@ -12,6 +13,7 @@ func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride
 	transposePortable(n, src, srcStride, dst, dstStride)
 }
 
+// hasColumn says whether the level has columnTile, which plain Go hasn't.
 func hasColumn() bool { return false }
 
 func columnTile(int, []float64, []float64, []float64) { panic("linalg: no columnTile") }

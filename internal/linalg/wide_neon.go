@@ -4,18 +4,26 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
+// hasFours says whether the level has the kernels that take four columns.
 func hasFours() bool { return level == cpu.NEON }
 
+// eliminateFour does for four columns what eliminatePortable does for one: from elements depth to
+// depth+3 of each row x, it subtracts the products with the four rows y, and solves with the tile
+// t.
 func eliminateFour(rows, depth int, y, x []float64, stride int, t *tile) {
 	eliminateFourNEON(rows, depth, &y[0], &x[0], 8*stride, &t[0])
 }
 
+// factorFour factors the diagonal blocks of four×four elements at x, and fills t (see tile).
 func factorFour(x []float64, stride int, t *tile) { factorFourNEON(&x[0], 8*stride, &t[0]) }
 
+// substituteFour does the work of SubstituteBundle for four unknowns of a row z.
 func substituteFour(n int, x []float64, stride int, z []float64) {
 	substituteFourNEON(n, &x[0], 8*stride, &z[0])
 }
 
+// copyScaled copies rows of width elements, each times an element of scale.
+// It returns how many rows it has copied: all, or none if the level has no kernel.
 func copyScaled(src []float64, srcStride int, dst []float64, dstStride int, scale []float64) int {
 	if level != cpu.NEON || len(scale) == 0 {
 		return 0

@@ -5,6 +5,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
+// init enters the loops of NEON, and selects the loops of the chosen level.
 func init() {
 	in := inner{width: 8, distances: distancesNEON, moments: momentsNEON, rows: 4, vector: 4,
 		rowProduct: rowProductNEON}

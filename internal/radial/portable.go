@@ -51,6 +51,7 @@ func portable() inner {
 			sums[0] += c * v[i]
 		}
 	}
+	// Profile.at serves every profile, element by element. Sums use the first of their lanes.
 	for p := range in.value {
 		p := Profile(p)
 		in.value[p] = func(k, u []float64, shape, variance float64) {
@@ -114,6 +115,7 @@ func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
 	ms := unsafe.Slice(m, 4*Lanes*fours)
 	ss := unsafe.Slice(s, 4*Lanes*fours)
 	for t := range 4 * fours {
+		// One sum for each point of a panel.
 		var m0, m1, m2, m3, s0, s1, s2, s3 float64
 		x := as[4*t]
 		for p := range panels {

@@ -75,6 +75,7 @@ func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 			je := min(j+singleCols, j1)
 			n := je - j
 			panels := (n + singles.width - 1) / singles.width
+			// Squared distances come first, and covariances replace them.
 			for r := i; r < ie; r += Group {
 				row := m.tile[(r-i)*singleStride:]
 				singles.distances(&s.left[r*s.dim], &s.right[j*s.dim], s.dim, s.step, panels,
@@ -84,6 +85,7 @@ func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
 					singles.value[s.profile](k, k, 0, s.variance)
 				}
 			}
+			// The tile serves both products while it is in cache.
 			if cols == 1 {
 				m.column(ie-i, v[j:je], out[i-i0:], v[i:ie], both, j-j0)
 				continue
