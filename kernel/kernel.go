@@ -291,8 +291,7 @@ func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 	c.release()
 }
 
-// pullTiles calls pull for tiles of rows [i0, i1) on all cores, each with a part of dTheta of its
-// own.
+// pullTiles calls pull for tiles of rows [i0, i1) on all cores, and gives each its own part.
 // It adds the parts to dTheta in the order of the tiles, whichever core finishes first.
 func pullTiles(a, bar matrix.Dense, dTheta []float64, pull func(i0, i1 int, part []float64)) {
 	n := a.Rows

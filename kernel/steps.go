@@ -141,8 +141,7 @@ func (c *stepColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 }
 
 // pull implements Steps' Pull. The adjoint of w_t(x) is −Σ_j K̄_j K_j sign(w_t(x) − w_t(x'_j)), and
-// the terms with the other sign belong to w_t(x'_j). At a difference of 0 the derivative counts as
-// 0.
+// the terms with the other sign belong to w_t(x'_j). The sign of 0 counts as 0.
 func (c *stepColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
 	dA matrix.Dense) {
 	n := j1 - j0

@@ -43,8 +43,8 @@ var _ Sited = Rated{}
 // logPoisson returns y f − e^f − ln y!.
 func logPoisson(y, f, _ float64) float64 { return y*f - math.Exp(f) - lgamma(y+1) }
 
-// belowPoisson returns P(Y ≤ y) for the mean rate: the upper incomplete gamma function Q(y+1,
-// rate).
+// belowPoisson returns P(Y ≤ y) for the mean rate, which is the regularised upper incomplete gamma
+// function Q(y+1, rate).
 func belowPoisson(y, rate, _ float64) float64 { return mathext.GammaIncRegComp(y+1, rate) }
 
 // logNegative returns ln p(y|f) of the negative binomial distribution.
@@ -96,8 +96,8 @@ func gammaByScale(y, f, s float64) float64 {
 	return -k * k * (math.Log(k*y) + 1 - mathext.Digamma(k) - f - y*math.Exp(-f))
 }
 
-// belowGamma returns P(Y ≤ y) for the mean rate: the lower incomplete gamma function P(k, ky/rate)
-// with k = 1/s.
+// belowGamma returns P(Y ≤ y) for the mean rate, which is the regularised lower incomplete gamma
+// function P(k, ky/rate) with k = 1/s.
 func belowGamma(y, rate, s float64) float64 { return mathext.GammaIncReg(1/s, y/(rate*s)) }
 
 // lgamma returns ln |Γ(x)|.

@@ -204,8 +204,8 @@ func (p *FreeFormProblem) BatchRows() int {
 	return e.total
 }
 
-// onBatch evaluates the objective on a batch. If rho isn't 0, it first takes a natural-gradient
-// step.
+// onBatch evaluates the objective on a batch, after a natural-gradient step of size rho unless rho
+// is 0.
 // rows are numbers among the rows of all ranks. This rank evaluates the rows that it holds.
 func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
 	if len(rows) == 0 {
@@ -294,8 +294,7 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 	if gradient == nil {
 		return value, nil
 	}
-	// The way back: Σ g_i V_i and H, then the rows' adjoints through the kernel, then σ_n², ν and
-	// L'.
+	// The way back: Σ g_i V_i and H, then the rows through the kernel, then σ_n², ν and L'.
 	if err := p.seeds.addUp(e); err != nil {
 		return value, err
 	}

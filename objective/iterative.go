@@ -121,8 +121,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	r := over(e.Ranks)
 	n := e.X.Rows
 	probes := e.probes.Cols
-	// Every solve for w starts from the anchor's w. If it isn't known yet, solve at the anchor
-	// first.
+	// Every solve for w starts from the anchor's w, so this w must be known first.
 	if e.start == nil && !slices.Equal(x, e.anchor) {
 		if _, _, err := e.weights(ctx, fail, e.anchor); err != nil {
 			return math.NaN(), err
@@ -217,8 +216,7 @@ func (e *IterativeEvidence) weights(ctx context.Context, fail func(error),
 	return w.Data, linalg.Dot(w.Data, r.Data), nil
 }
 
-// squares returns Σ a_i ‖h_i‖² over the rows h_i of h. a_i is the factor of s in row i's noise, or
-// 1.
+// squares returns Σ a_i ‖h_i‖² over the rows h_i of h. a_i is the factor of s in row i's noise.
 func (e *IterativeEvidence) squares(h matrix.Dense) (sum float64) {
 	if e.PerRow.Factor == nil {
 		return linalg.Dot(h.Data, h.Data)

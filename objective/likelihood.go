@@ -167,8 +167,7 @@ func (l Noise) predictive(mean, variance, s float64) (distribution, error) {
 			p.panels[k] = here
 			p.low = min(p.low, k)
 			p.high = max(p.high, k)
-			// The side ends at a panel that adds almost nothing to the mass and to the second
-			// moment.
+			// A tail ends at a panel that adds next to nothing to mass and second moment.
 			if tail <= spreadTail*p.second && here <= spreadTail*p.mass {
 				break
 			}

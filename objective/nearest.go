@@ -293,8 +293,7 @@ func (p *NearestProblem) residuals(beta []float64, terms []int) {
 const standRows = 1024
 
 // standing calls f with the rows that the evaluated terms use, as own rows or as neighbours.
-// It goes in blocks of up to standRows: rows are numbers in ascending order, and x has their
-// inputs.
+// It goes in blocks of up to standRows rows. rows has their numbers, ascending, and x their inputs.
 // residuals marks these rows in p.stand. A batch from a million rows needs few of the rows.
 func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
 	rows := make([]int, 0, standRows)

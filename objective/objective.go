@@ -170,7 +170,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	dTheta, dBeta, _ := p.Split(gradient)
 	kernel.At(p.Kernel, theta).PullSymmetric(p.X, adj.K, dTheta)
 	p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
-	// Only C̄ knows the noise then: s̄ is Σ C̄_ii times the derivative of row i's noise by s.
+	// If rows differ in noise, s̄ is Σ C̄_ii times the derivative of row i's noise by s.
 	if !p.PerRow.Same() {
 		adj.Noise = 0
 		for i := range n {
@@ -194,8 +194,7 @@ func (p *Problem) fill(theta, beta []float64, m Moments) {
 type replicates struct{ more, logs, squares float64 }
 
 // add returns value + ½[(N − G) ln 2πs + Σ ln n_g + Q/s], with noise for s.
-// It adds the derivative of the second part by ln s to the gradient's last entry, unless gradient
-// is nil.
+// Unless gradient is nil, it adds the derivative of what it adds by ln s to gradient's last entry.
 func (r replicates) add(value, noise float64, gradient []float64) float64 {
 	if r.more == 0 {
 		return value

@@ -202,7 +202,7 @@ func (Ordinal) Whole() bool { return true }
 // The interval ends at two levels: low is the highest level with P(y < low) under 2.5 %, and high
 // the highest level with P(y < high) under 97.5 %.
 // Both ends lie 1e-6 outside these levels, so that the interval still holds them after rounding.
-// As Spread says, they are distances from mean, the mean of f, in standard deviations of y.
+// As the type Spread says, they are distances from mean in standard deviations of y.
 func (l Ordinal) Spread(mean, variance, s float64) (Spread, error) {
 	point := l.Point(mean, variance, s)
 	// A variance of 0 would divide by 0 below.

@@ -146,8 +146,8 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// residual becomes A^-½(r − Vᵀμ), and h becomes A^-½VᵀL_B⁻ᵀ, whose squares add up to s
-	// tr(S⁻¹VᵀB⁻¹V).
+	// residual becomes A^-½(r − Vᵀμ), and h becomes A^-½VᵀL_B⁻ᵀ.
+	// The squares of h's elements add up to s tr(S⁻¹VᵀB⁻¹V).
 	residual := e.sums
 	h := e.p
 	copy(residual, e.w)

@@ -97,8 +97,7 @@ func lloyd(x, z matrix.Dense) {
 	norm := make([]float64, m)
 	members := make([][]int, m)
 	for range kmeansIterations {
-		// Each row gets the label of its nearest centre. |x_i|² is left out, as it is the same for
-		// all.
+		// Each row gets the label of its nearest centre. |x_i|² is the same for all centres.
 		for j := range norm {
 			norm[j] = linalg.Dot(z.Row(j), z.Row(j))
 		}

@@ -341,8 +341,7 @@ func triangularInverse(l, c Matrix) {
 				j1 = min(j0+chunk, r1)
 				beta = 0
 			}
-			// now gets the right-hand sides: −L X so far for old columns, and the identity for new
-			// ones.
+			// now gets the right-hand sides: −L X so far in old columns, the identity in new ones.
 			now := borrowPanels(j1-j0, r1-r0)
 			if k < old {
 				now.pack(rows, j0, j1, 0)

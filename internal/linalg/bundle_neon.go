@@ -4,7 +4,8 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
-// eliminate does the work of eliminatePortable, where strides of the kernel are in bytes.
+// eliminate does the work of eliminatePortable. The kernel in assembly takes strides in bytes and
+// at least one row.
 func eliminate(rows, depth int, y, x []float64, stride int, s *[Abreast]float64) {
 	if level == cpu.NEON && rows > 0 {
 		eliminateNEON(rows, depth, &y[0], &x[0], 8*stride, &s[0])

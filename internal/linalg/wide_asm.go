@@ -8,8 +8,8 @@ import "github.com/krigo-gp/krigo/internal/cpu"
 func hasFours() bool { return level >= cpu.AVX2 }
 
 // eliminateFour does for four columns what eliminatePortable does for one: from elements depth to
-// depth+3 of each row x, it subtracts the products with the four rows y, and solves with the tile
-// t.
+// depth+3 of each row x, it subtracts the products with the four rows y. Then it solves for them
+// with the tile t.
 func eliminateFour(rows, depth int, y, x []float64, stride int, t *tile) {
 	if level == cpu.AVX512 {
 		eliminateFourAVX512(rows, depth, &y[0], &x[0], 8*stride, &t[0])
@@ -18,7 +18,8 @@ func eliminateFour(rows, depth int, y, x []float64, stride int, t *tile) {
 	}
 }
 
-// factorFour factors the diagonal blocks of four×four elements at x, and fills t (see tile).
+// factorFour factors the diagonal blocks of four×four elements at x in place, and fills t too (see
+// tile).
 func factorFour(x []float64, stride int, t *tile) {
 	if level == cpu.AVX512 {
 		factorFourAVX512(&x[0], 8*stride, &t[0])

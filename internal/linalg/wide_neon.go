@@ -8,13 +8,14 @@ import "github.com/krigo-gp/krigo/internal/cpu"
 func hasFours() bool { return level == cpu.NEON }
 
 // eliminateFour does for four columns what eliminatePortable does for one: from elements depth to
-// depth+3 of each row x, it subtracts the products with the four rows y, and solves with the tile
-// t.
+// depth+3 of each row x, it subtracts the products with the four rows y. Then it solves for them
+// with the tile t.
 func eliminateFour(rows, depth int, y, x []float64, stride int, t *tile) {
 	eliminateFourNEON(rows, depth, &y[0], &x[0], 8*stride, &t[0])
 }
 
-// factorFour factors the diagonal blocks of four×four elements at x, and fills t (see tile).
+// factorFour factors the diagonal blocks of four×four elements at x in place, and fills t too (see
+// tile).
 func factorFour(x []float64, stride int, t *tile) { factorFourNEON(&x[0], 8*stride, &t[0]) }
 
 // substituteFour does the work of SubstituteBundle for four unknowns of a row z.

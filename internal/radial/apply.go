@@ -38,8 +38,7 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 				copy(dst.Row(r), out.Row(i+r))
 			}
 		}
-		// Take two vectors of columns at a time, if the level has that loop and as many columns are
-		// left.
+		// Take two vectors of columns at a time where the level has that loop.
 		for c := 0; c < out.Cols; {
 			vectors := min((out.Cols-c)/loops.vector, len(loops.apply))
 			if loops.apply[vectors-1] == nil {
