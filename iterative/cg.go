@@ -68,6 +68,8 @@ type Stalled struct {
 	Reason              string
 }
 
+// Error says how far the residual came, and what would help. A residual of NaN means that numbers
+// overflowed.
 func (e *Stalled) Error() string {
 	if e.Residual != e.Residual {
 		return fmt.Sprintf("conjugate gradients came to numbers that overflow, in %d iterations: "+
@@ -102,6 +104,9 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 	for range s.Probes {
 		u.lanczos = append(u.lanczos, &Lanczos{})
 	}
+	// Rounding makes the residual that conjugate gradients carry along differ from B − A X, so each
+	// cycle begins with the true residual. If a cycle doesn't halve it, the solve goes on without
+	// Rough, or ends.
 	before := math.Inf(1)
 	for {
 		u.residual()
@@ -146,6 +151,8 @@ type cycle struct {
 	indefinite   bool
 }
 
+// solution returns the figures of the solve so far: iterations, true residuals, and Lanczos
+// processes.
 func (u *cycle) solution() *Solution {
 	return &Solution{Iterations: u.iterations, Residual: u.worst(), Residuals: u.r,
 		Lanczos: u.lanczos}
@@ -293,6 +300,7 @@ func (u *cycle) turn(beta []float64) {
 	})
 }
 
+// precondition writes z = P⁻¹r, or z = r without a preconditioner.
 func (u *cycle) precondition() {
 	if u.Preconditioner == nil {
 		u.z.CopyFrom(u.r)
@@ -357,8 +365,10 @@ func eachRows(n int, f func(i int)) {
 	})
 }
 
+// addSquares adds v_j² to sum_j.
 func addSquares(sum, v []float64) { addProducts(sum, v, v) }
 
+// addProducts adds v_j w_j to sum_j, for all j of sum.
 func addProducts(sum, v, w []float64) {
 	v = v[:len(sum)]
 	w = w[:len(sum)]

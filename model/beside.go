@@ -156,6 +156,7 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at s
 		return err
 	}
 	m.Scaling.Standard(y, y)
+	// b has a constant first, then a slope for each input.
 	b, err := leastSquares(d.Scaled(prior, m.Scaling), y)
 	if b == nil || err != nil {
 		x.LinearReason = overflows

@@ -157,6 +157,7 @@ func (o *Observation) predicted(mean, variance, zero float64, y objective.Spread
 			PredictiveSD: sd, Lower95: o.From(mean, variance) + y.Lower*sd,
 			Upper95: o.From(mean, variance) +
 				y.Upper*sd, f: mean}
+		// counts and levels are whole numbers
 		if noise.Whole() {
 			p.Lower95 = math.Round(p.Lower95) + 0
 			p.Upper95 = math.Round(p.Upper95) + 0 // no −0
@@ -176,6 +177,7 @@ func (o *Observation) predicted(mean, variance, zero float64, y objective.Spread
 		p.Upper95 = p.Mean + y.Upper*p.PredictiveSD
 		return p
 	}
+	// Standard deviations beyond 1e154 have no finite square.
 	square := func(sd float64) float64 { return min(sd*sd, math.MaxFloat64) }
 	p = Prediction{Lower95: s.Raw(mean + y.Lower*sd), Upper95: s.Raw(mean + y.Upper*sd),
 		f: mean, sd: sd}
