@@ -85,8 +85,9 @@ func (e *Stalled) Error() string {
 // before it is computed again. It stays within what their rounding allows.
 const roughDigits = 1e-3
 
-// Solve overwrites X with the solution. X holds the starting point, which may be zeros.
-// An error is a *Stalled, with the best X that was reached, or the context's.
+// Solve solves A X = B for all columns of B at once, by conjugate gradients, and overwrites X with
+// the solution. X holds the starting point, which may be zeros. An error is a *Stalled, with the
+// best X that was reached, or the context's.
 //
 // It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the residual
 // at the beginning of a cycle is small enough.

@@ -141,7 +141,7 @@ func (t Task) sitesByInducing(rows objective.Memory,
 	if rows.X.Rows > sitedSample {
 		sample = some(rows, sitedSample).X
 	}
-	// Greedy choice on a sample of the rows, at the trained θ.
+	// Greedy choice among a sample of the rows, with the kernel at x.
 	chosen, err := inducing.Greedy(t.Kernel, theta, sample, sitedInducing)
 	if err != nil {
 		return nil, 0, err

@@ -71,6 +71,7 @@ func noiseOf(r ranks.Ranks, y, mean, variance []float64) (noise float64, err err
 		return sum[0]
 	}
 	const step = 0.35
+	// The likelihood may have several maxima, so a grid finds the best one's neighbourhood.
 	best := minLogNoise
 	for l := minLogNoise; l < maxLogNoise; l += step {
 		if cost(l) < cost(best) {

@@ -67,6 +67,7 @@ func (s *Several) Write(w io.Writer) error {
 	}
 	begin := binary.LittleEndian.AppendUint32([]byte(Magic), several)
 	begin = append(binary.LittleEndian.AppendUint32(begin, uint32(len(head))), head...)
+	// The checksum at the end is of everything before it.
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
 	for _, part := range [][]byte{begin, files.Bytes()} {

@@ -117,8 +117,8 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, at *scored
 	return again.difference(m.Conformal, math.Sqrt(m.LeastNoise())), nil
 }
 
-// verifyTest says which test figure differs from that of the test rows, or "". Figures may differ
-// by rounding.
+// verifyTest says which test figure in the file differs from the figure that the test rows give, or
+// "". Rounding doesn't count.
 func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error) {
 	switch {
 	case m.Counts[dataset.Test] == 0:

@@ -82,6 +82,7 @@ func (o *Observation) Points(mean, variance, noises []float64) (point, sd []floa
 		o.Scaling.Standard(point, point)
 		return point, sd, nil
 	}
+	// A transform's mean and variance are integrals, so rows are done in parallel.
 	Each(context.Background(), len(mean), func(i int) {
 		point[i], sd[i] = o.point(mean[i], spreads[i].Variance)
 		sd[i] /= o.Scaling.TargetScale

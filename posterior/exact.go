@@ -220,6 +220,7 @@ func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
 			continue
 		}
 		k := at.Place(i)
+		// (L Lᵀw)_k − (y − m)_i, which rounding makes about as large as most·2⁻⁵²
 		residual := mean[i] - y[i]
 		most := math.Abs(y[i]) + math.Abs(mean[i])
 		for j, l := range e.Chol.Row(k)[:k+1] {

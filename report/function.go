@@ -419,6 +419,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	chart := drawing.NewChart(c.name, r.target)
 	chart.X.Ticks = ticksOf(c)
 	chart.Y.Span(low, high)
+	// mean plus or minus the distances of the interval's ends
 	edge := func(half []float64, sign float64) []float64 {
 		return lists.To(len(half), func(i int) float64 { return s.mean[i] + sign*half[i] })
 	}
@@ -436,6 +437,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		chart.Thin(label, join(o))
 	}
 	chart.Line("", drawing.Blue, join(s.mean))
+	// With other columns, the rows don't lie on the slice, and only the row itself is drawn.
 	caption := ""
 	if len(r.columns) > 1 {
 		chart.Dots("the row", drawing.Blue, []drawing.XY{s.own})

@@ -290,6 +290,7 @@ func (r *maker) drawCurves() error {
 	})
 	low := math.Inf(1)
 	high := math.Inf(-1)
+	// The best curve is drawn last, over the others.
 	others := lists.If(r.m.Curves, func(c *model.Curve) bool {
 		return c != best && len(c.Values) > 0
 	})

@@ -252,6 +252,7 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 	}
 	var work pace
 	for i, c := range text {
+		// a pause now and then, as in paced
 		if i%pacedBytes == pacedBytes-1 {
 			work.rest()
 		}
@@ -273,6 +274,7 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 		case quoted:
 		case c == '\n':
 			end()
+			// The reader will choose one mark, so that the most frequent bounds the cells.
 			cells += 1 + max(marks[0], marks[1], marks[2])
 			marks = [3]int{}
 			longest = max(longest, i-begin)

@@ -422,6 +422,8 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			status := cmp.Or(rec.status, statusAborted)
 			s.metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 			s.metrics.seconds.WithLabelValues(route).Observe(took.Seconds())
+			// Every request is in the metrics. The log tells only of failures, unless it is at
+			// debug level.
 			level := slog.LevelDebug
 			if status >= 500 {
 				level = slog.LevelWarn
@@ -514,7 +516,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, 200, d)
 }
 
-// describe returns the description of a target's model.
+// describe returns the description of a target's model: its inputs with their usual values, its
+// certificate in words, and what outcomes have shown of it.
 func describe(m *served) Description {
 	trained := m.Trained()
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Classes: m.Classes,

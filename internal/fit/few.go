@@ -7,8 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// FewGroups returns how many groups the model has and how many a certificate would take, if all its
-// groups train because they are few. Otherwise it returns nil.
+// FewGroups returns the number of the model's groups, and the number that a certificate would take,
+// if the fit had groups and certified none. Otherwise it returns nil.
 func FewGroups(m *model.Model) *fitting.Few {
 	if m.Group == "" || m.Counts[dataset.Certified] > 0 || m.Fitted == nil {
 		return nil

@@ -150,6 +150,8 @@ func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 		pivot := scaled.At(lo+(hi-lo)/2, axis)
 		i := lo
 		j := hi
+		// After this loop, points up to j aren't above the pivot, and points from i on aren't below
+		// it.
 		for i <= j {
 			for scaled.At(i, axis) < pivot {
 				i++
@@ -169,6 +171,7 @@ func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 			}
 		}
 		switch {
+		// The half that has the place half−1 is partitioned further.
 		case half-1 <= j:
 			hi = j
 		case half-1 >= i:

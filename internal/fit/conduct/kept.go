@@ -220,7 +220,7 @@ func CheckDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 	if again == nil || err != nil {
 		return false, err
 	}
-	// The largest difference between the two at all rows decides, in means and in covariances.
+	// The largest difference in means and covariances decides, at prior and certified rows.
 	off := 0.0
 	for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
 		at, err := deal.Gather(d.ScaledOf(roles, role, m.Scaling))

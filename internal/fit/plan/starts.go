@@ -110,7 +110,7 @@ func (p *Plan) chooseInducing() error {
 	c := &p.Choice
 	seed := p.Options.Run.Seed
 	rng := rand.New(rand.NewPCG(seed, 0x696e6475))
-	// θ of the second start: ln l² = ln d for every lengthscale, and variance 1.
+	// θ of the second start: ln l² = ln d for every lengthscale, and 0 for all other parameters.
 	theta := make([]float64, len(f.Kernel.Params()))
 	for i, q := range f.Kernel.Params() {
 		if q.Kind == kernel.Lengthscale {

@@ -145,8 +145,8 @@ func search(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t *Trained) 
 	}
 	begun := time.Now()
 	longest := time.Duration(0)
-	// With a budget, kernels come one after another, because the time that is left decides about
-	// each.
+	// With a budget, kernels come one after another, because the time that is left decides whether
+	// each is tried.
 	ahead := p.Options.Run.Budget == 0 && sideBySide(p)
 	if ahead {
 		linalg.Parallel(len(kernels), descend)
