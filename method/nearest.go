@@ -173,8 +173,8 @@ func (p *nearest) withPrior(x, gradient []float64) func(v float64, err error) (f
 func (p *nearest) Diagnostics() Diagnostics { return Diagnostics{} }
 
 // Minimize trains from x = [θ, β, ln σ_n²]. Without batches, it searches the neighbours anew at the
-// beginning of each of n stages. On batches, krigo's own number of steps begins with a part that
-// has few neighbours (see begin).
+// beginning of each of n stages. On batches, if krigo chooses the number of steps, a part with few
+// neighbours comes first (see begin).
 func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	box := p.Box(x)
 	n := cmp.Or(p.method.Searches, defaultSearches)

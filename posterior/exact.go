@@ -74,8 +74,8 @@ func (e *Exact) until(ctx context.Context) Solution {
 	return &Exact{e.factored, e.W, e.Chol.Until(ctx)}
 }
 
-// latent writes the mean m(x) + k(x,S)w, and the variance k(x,x) − ‖L⁻¹k(S,x)‖² unless variance is
-// nil.
+// latent writes the mean and, unless variance is nil, the variance of Exact, predictRows rows at a
+// time.
 func (e *Exact) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
@@ -129,8 +129,8 @@ func (e *Exact) rounding(p *Posterior) float64 {
 	return off*linalg.Dot(e.W, e.W)/2 + pivots*off
 }
 
-// leaveOneOut returns y_i − w_i/[C⁻¹]_ii and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12) in
-// O(N³) time. ok is false if y has another number of rows than the support.
+// leaveOneOut inverts C in O(N³) time for LeaveOneOut. ok is false if y has another number of rows
+// than the support.
 func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool) {
 	n := p.Support.Rows
 	if len(y) != n {
@@ -220,7 +220,7 @@ func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
 			continue
 		}
 		k := at.Place(i)
-		// (L Lᵀw)_k − (y − m)_i, which rounding makes about as large as most·2⁻⁵²
+		// residual becomes row k of L Lᵀw − (y − m(X)), and most the sum of its terms' sizes.
 		residual := mean[i] - y[i]
 		most := math.Abs(y[i]) + math.Abs(mean[i])
 		for j, l := range e.Chol.Row(k)[:k+1] {

@@ -56,8 +56,8 @@ func (q *Inducing) until(ctx context.Context) Solution {
 	return &Inducing{q.factored, q.W, q.Chol.Until(ctx), q.CholB.Until(ctx)}
 }
 
-// latent writes m(x) + k(x,Z)w, and k(x,x) − ‖L⁻¹k(Z,x)‖² + ‖L_B⁻¹L⁻¹k(Z,x)‖² unless variance is
-// nil.
+// latent writes the mean and, unless variance is nil, the variance of Inducing, predictRows rows at
+// a time.
 func (q *Inducing) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)

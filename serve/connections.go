@@ -72,9 +72,10 @@ func (cs *connections) opened(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// makeRoom closes one connection, because there are more than cs.most. Among the clients that the
-// server waits for, it takes the one with most connections, and closes the connection that has
-// waited longest. The caller holds cs.mu.
+// makeRoom closes one connection, because more than cs.most are open. Among the clients that the
+// server waits for, it takes the client with most connections, and closes this client's connection
+// that has waited longest. If the server waits for no connection, makeRoom closes none. The caller
+// holds cs.mu.
 func (cs *connections) makeRoom() {
 	var most *theirs
 	for _, t := range cs.by {

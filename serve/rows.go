@@ -274,7 +274,8 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 		case quoted:
 		case c == '\n':
 			end()
-			// The reader will choose one mark, so that the most frequent bounds the cells.
+			// The reader splits at one of the three marks, so the most frequent one bounds the
+			// cells.
 			cells += 1 + max(marks[0], marks[1], marks[2])
 			marks = [3]int{}
 			longest = max(longest, i-begin)

@@ -422,8 +422,8 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			status := cmp.Or(rec.status, statusAborted)
 			s.metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 			s.metrics.seconds.WithLabelValues(route).Observe(took.Seconds())
-			// Every request is in the metrics. The log tells only of failures, unless it is at
-			// debug level.
+			// Metrics count every request. The log tells only of statuses from 500 on, unless it is
+			// at debug level.
 			level := slog.LevelDebug
 			if status >= 500 {
 				level = slog.LevelWarn

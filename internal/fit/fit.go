@@ -205,8 +205,8 @@ func planned(ctx context.Context, table *dataset.Table, o ask.Asked) (fitting.De
 	return fitting.Declaration{Version: declarationVersion, Plan: plan}, err
 }
 
-// ReadDeclared returns the options of a declaration. They carry the declaration and its SHA-256, so
-// that Fit checks them against each other.
+// ReadDeclared returns the options of a declaration. The options carry the declaration and its
+// SHA-256, so that Fit can check what it does against them.
 func ReadDeclared(declaration []byte) (o ask.Options, err error) {
 	d, err := readDeclaration(declaration)
 	if err != nil {

@@ -319,9 +319,9 @@ func narrow(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
 }
 
 // Within returns the band of a loss in words, such as "±9.2 of MEDV (1 sd)". width is the
-// half-width in the loss's unit, and raw in the target's unit. The standard deviations in
-// parentheses are left out if the band is relative, or already in the model's own standard
-// deviations.
+// half-width in the loss's unit, and raw in the target's unit. The parentheses have the half-width
+// in standard deviations of the target, or in declared scales. They are left out if the band is
+// relative, in the model's own standard deviations, or of another program's predictions.
 func Within(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
 	return narrow(m, loss, width, raw) +
 		spelling.Either(loss == pacbayes.Relative || loss == pacbayes.Scaled, "", scaled(m, width))

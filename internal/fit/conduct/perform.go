@@ -39,7 +39,7 @@ func Optimum(ctx context.Context, p *plan.Plan,
 		return search.Alternate(ctx, p, c)
 	}
 	if p.Sited() != nil && p.N > sitedRows && !p.Given {
-		// Sites of many rows cost too much in every step, so that only sitedRows rows train.
+		// Sites of many rows cost too much in every step, so only sitedRows rows train.
 		some := *p
 		some.Share = p.Choose(search.Spread(p.N, sitedRows))
 		some.Choice.Solver = posterior.ByCholesky

@@ -259,7 +259,7 @@ func (t *fewer) reduce(x []float64) []float64 {
 	return few
 }
 
-// expand returns the parameters of the objective for the fewer ones.
+// expand returns the parameters of the objective that the fewer parameters set.
 func (t *fewer) expand(few []float64) []float64 {
 	return lists.Of(t.of, func(j int) float64 { return few[j] })
 }
