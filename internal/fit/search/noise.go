@@ -85,8 +85,8 @@ var _ train.Objective = noiseProblem{}
 // Dim returns the number of parameters: c, and one of b for each column of φ.
 func (p noiseProblem) Dim() int { return 1 + p.phi.Cols }
 
-// Evaluate returns ½ Σ_i [ln(v_i + s_i) + r_i²/(v_i + s_i)] + |b|²/(2τ²) at x = [c, b], in nats and
-// without the constant ½ ln 2π of each row. It writes the gradient unless gradient is nil.
+// Evaluate returns the objective at the head of this file at x = [c, b], in nats and without the
+// constant ½ ln 2π of each row. It writes the gradient unless gradient is nil.
 func (p noiseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	b := x[1:]
 	value := linalg.Dot(b, b) / (2 * p.spread * p.spread)
