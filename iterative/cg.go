@@ -68,6 +68,8 @@ type Stalled struct {
 	Reason              string
 }
 
+// Error says how far the residual came, and what would help. A residual of NaN means that numbers
+// overflowed.
 func (e *Stalled) Error() string {
 	if e.Residual != e.Residual {
 		return fmt.Sprintf("conjugate gradients came to numbers that overflow, in %d iterations: "+
@@ -83,8 +85,9 @@ func (e *Stalled) Error() string {
 // before it is computed again. It stays within what their rounding allows.
 const roughDigits = 1e-3
 
-// Solve overwrites X with the solution. X holds the starting point, which may be zeros.
-// An error is a *Stalled, with the best X that was reached, or the context's.
+// Solve solves A X = B for all columns of B at once, by conjugate gradients, and overwrites X with
+// the solution. X holds the starting point, which may be zeros. An error is a *Stalled, with the
+// best X that was reached, or the context's.
 //
 // It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the residual
 // at the beginning of a cycle is small enough.
@@ -102,6 +105,9 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 	for range s.Probes {
 		u.lanczos = append(u.lanczos, &Lanczos{})
 	}
+	// Rounding makes the residual that conjugate gradients carry along differ from B − A X, so each
+	// cycle begins with the true residual. If a cycle doesn't halve it, the solve goes on without
+	// Rough, or ends.
 	before := math.Inf(1)
 	for {
 		u.residual()
@@ -146,6 +152,8 @@ type cycle struct {
 	indefinite   bool
 }
 
+// solution returns the figures of the solve so far: iterations, true residuals, and Lanczos
+// processes.
 func (u *cycle) solution() *Solution {
 	return &Solution{Iterations: u.iterations, Residual: u.worst(), Residuals: u.r,
 		Lanczos: u.lanczos}
@@ -293,6 +301,7 @@ func (u *cycle) turn(beta []float64) {
 	})
 }
 
+// precondition writes z = P⁻¹r, or z = r without a preconditioner.
 func (u *cycle) precondition() {
 	if u.Preconditioner == nil {
 		u.z.CopyFrom(u.r)
@@ -357,8 +366,10 @@ func eachRows(n int, f func(i int)) {
 	})
 }
 
+// addSquares adds v_j² to sum_j.
 func addSquares(sum, v []float64) { addProducts(sum, v, v) }
 
+// addProducts adds v_j w_j to sum_j, for all j of sum.
 func addProducts(sum, v, w []float64) {
 	v = v[:len(sum)]
 	w = w[:len(sum)]

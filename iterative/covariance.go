@@ -248,6 +248,7 @@ func (p *Preconditioner) apply(transpose bool, v, out matrix.Dense) {
 		k := p.f.View(i, ie, j, je)
 		rows := [2]int{i, ie}
 		cols := [2]int{j, je}
+		// A task owns rows of out, and goes through F in blocks that stay in a core's cache.
 		if transpose {
 			rows, cols = cols, rows
 		}

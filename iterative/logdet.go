@@ -25,8 +25,9 @@ type Quadrature struct {
 	Adjoint matrix.Dense
 }
 
-// LogDet estimates ln|A| from the Lanczos processes of probes drawn from N(0, P).
-// The standard error is that of a mean over probes. The adjoint is computed only if adjoint is set.
+// LogDet estimates ln|A| in nats from the Lanczos processes of probes drawn from N(0, P): ln|P|
+// plus n times the mean of the probes' quadratures. The standard error is that mean's. If adjoint
+// is set, it also computes the n-row matrix Adjoint for the derivatives.
 func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 	n := len(p.d)
 	m := float64(len(probes))
@@ -39,6 +40,7 @@ func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 	for _, v := range each {
 		q.StandardError += (v - mean) * (v - mean)
 	}
+	// √(variance over probes / number of probes), for n times a mean
 	q.StandardError = float64(n) * math.Sqrt(q.StandardError/max(m-1, 1)/m)
 	q.Value = p.LogDet() + float64(n)*mean
 	if !adjoint {
@@ -48,6 +50,7 @@ func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 	for _, f := range factors {
 		cols += f.Cols
 	}
+	// Each probe adds columns: its Lanczos basis times the factor of its quadrature.
 	q.Adjoint = matrix.New(n, cols)
 	at := 0
 	for i, f := range factors {

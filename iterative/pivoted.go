@@ -107,6 +107,8 @@ func (g Pivoting) Extend(limit int) []float64 {
 func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	n := g.x.Rows
 	done := len(g.Rows)
+	// Only the rows with the most variance left are candidates. A pivot counts while none of the
+	// other rows has more left than it.
 	order := linalg.UpTo(n)
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(g.Left[b], g.Left[a]), cmp.Compare(a, b))
@@ -132,6 +134,7 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 		if f.Left[i] == 0 || (len(f.Rows) > 0 && f.Left[i] <= others) {
 			break
 		}
+		// the candidates' remaining covariances with the pivot: K − V Vᵀ
 		f.Add(i, func(r0, r1 int, column matrix.Dense) {
 			g.kernel.Cov(g.theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column)
 			linalg.Gemv(false, -1, v.RowRange(r0, r1), v.Row(i), 1, column.Data)
@@ -150,6 +153,7 @@ func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
 	z := take(g.x, pivots)
 	vz := take(g.V.View(0, n, 0, j), pivots)
 	taken := matrix.New((n+factorBlock-1)/factorBlock, p)
+	// Blocks of rows are independent. Each sums what the columns take from its part of the trace.
 	linalg.Parallel(taken.Rows, func(b int) {
 		g.x.Check()
 		r0 := b * factorBlock
@@ -163,6 +167,7 @@ func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
 				taken.Row(b)[t] += v * v
 				g.Left[r0+i] -= v * v
 			}
+			// what is left is rounding
 			if g.Left[r0+i] <= g.small[r0+i] {
 				g.Left[r0+i] = 0
 			}

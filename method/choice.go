@@ -130,6 +130,7 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// has says whether Choice has a field of this name.
 func has(c Choice, field string) bool { return reflect.ValueOf(c).FieldByName(field).IsValid() }
 
 // Set asks for the named setting. text is the setting's value as a flag has it.
@@ -417,6 +418,7 @@ func (c Choice) checkSetting(field string, v reflect.Value, use Use) []error {
 		(use.Learns && slices.Contains(afterwards, field) && takes(bound)) {
 		return nil
 	}
+	// Nobody takes the setting for this method, so the error names the methods that do.
 	names := list(takes)
 	for _, s := range described() {
 		if strings.TrimSuffix(s.Field, "By") != strings.TrimSuffix(field, "By") {

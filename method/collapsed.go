@@ -52,6 +52,8 @@ func (m Evidence) Bind(t Task) Problem {
 		}
 		return &byCG{e, plain{t}, m.Descent()}
 	}
+	// A weak prior density of the parameters makes the evidence comparable between kernels. If its
+	// densities aren't all normal, the search begins with wide normal ones.
 	if m.Hyperprior == "weak" {
 		wide := weakFor(t)
 		sparse := wide.sparse(t)
@@ -99,6 +101,8 @@ type PAC struct {
 
 var _ Method = PAC{}
 
+// Bind implements Method. Without inducing inputs the problem is the bound of the exact posterior
+// (Q of all rows), else the bound of the sparse posterior of α, or of a learnt α.
 func (m PAC) Bind(t Task) Problem {
 	learn := m.AlphaBy == "learn"
 	c := &collapsed{plain: plain{t}, descent: m.Descent(), alpha: m.Alpha, learnAlpha: learn &&
@@ -129,6 +133,8 @@ type Collapsed struct {
 
 var _ Method = Collapsed{}
 
+// Bind implements Method. The objective decides how Q follows from the parameters, and Alpha which
+// posterior is made.
 func (m Collapsed) Bind(t Task) Problem {
 	sparse := t.Sparse()
 	sparse.Objective = m.Objective
@@ -153,6 +159,7 @@ func (m PowerEP) Check(Use) []error {
 		m.Alpha)}
 }
 
+// Bind implements Method: a Collapsed with PEP's objective at Alpha.
 func (m PowerEP) Bind(t Task) Problem {
 	return Collapsed{Objective: objective.PEP(m.Alpha), Alpha: m.Alpha, Steps: m.Steps,
 		Ended: m.Ended}.Bind(t)
@@ -177,6 +184,7 @@ type collapsed struct {
 
 var _ Problem = (*collapsed)(nil)
 
+// Diagnostics has the jitter that the last evaluation added to K_ZZ, or 0 for a full GP.
 func (c *collapsed) Diagnostics() (d Diagnostics) {
 	if c.sparse != nil {
 		d.Jitter = c.sparse.Jitter
@@ -184,6 +192,7 @@ func (c *collapsed) Diagnostics() (d Diagnostics) {
 	return d
 }
 
+// Box returns the task's bounds, with 0 ≤ α ≤ 1 for a learnt α, which is the last parameter.
 func (c *collapsed) Box(x []float64) train.Bounds {
 	b := c.plain.Box(x)
 	if c.learnAlpha {
@@ -196,6 +205,8 @@ func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.
 	return c.descent.Minimize(ctx, run.In(c.Box(x)), c.named, x)
 }
 
+// Posterior returns Q at x. A full GP has the exact Q of all rows, or of their sites. A sparse GP
+// has the Q of α (Reeb et al. 2018, Eq. 11), which is 1 for FITC.
 func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if c.task.M == 0 {
 		if c.task.Noise != nil {

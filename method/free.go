@@ -38,6 +38,8 @@ func (m SVGP) Likelihood() string { return m.Noise }
 
 var _ Method = SVGP{}
 
+// Bind implements Method. The parameters are [θ, β, ln σ_n², Z] and those of q. On batches, q takes
+// natural-gradient steps and all else takes Adam's.
 func (m SVGP) Bind(t Task) Problem {
 	of, _ := objective.NoiseOf(m.Noise)
 	noise := of.(pacbayes.Expectation) // as objective.RegisterNoise takes it
@@ -65,6 +67,8 @@ type Free struct {
 
 var _ Method = Free{}
 
+// Bind implements Method. The noise variance is fixed at m.Noise, because it only shaped the
+// posterior with which q starts.
 func (m Free) Bind(t Task) Problem {
 	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality,
 		Scale: t.Scale, Penalty: t.Penalty}, m.Noise), task: t, descent: m.Descent(),
@@ -90,15 +94,19 @@ type free struct {
 
 var _ Problem = (*free)(nil)
 
+// free returns the problem of objective o with a free-form q, for M inducing inputs. noise is a
+// fixed σ_n², or 0 if it is a parameter.
 func (t Task) free(o objective.FreeForm, noise float64) *objective.FreeFormProblem {
 	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M,
 		Keep: keepBytes, MinJitter: t.MinJitter, Objective: o, Noise: noise, Ranks: t.Ranks}
 }
 
+// Diagnostics has the jitter of the last evaluation, and says whether the optimal q is known.
 func (p *free) Diagnostics() Diagnostics {
 	return Diagnostics{Jitter: p.Jitter, FreeForm: p.FreeFormProblem, Conjugate: p.conjugate}
 }
 
+// Box returns the task's bounds, with |ln L'_jj| ≤ maxLogChol for q's Cholesky factor.
 func (p *free) Box(x []float64) train.Bounds {
 	b := p.task.box(x, p.noise)
 	for j := range p.task.M {
@@ -122,6 +130,9 @@ func (p *free) Start(collapsed []float64) ([]float64, error) {
 	return x, nil
 }
 
+// Minimize trains from x0, on all rows or on batches. After batches it returns the best on all rows
+// of the last point, the point before and x0. If the optimal q is known, each of these points first
+// gets it.
 func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
 	box := p.Box(x0)
 	if p.batches == nil {

@@ -157,6 +157,8 @@ func (w weak) peak() (value float64) {
 // nil.
 func (w weak) add(x, gradient []float64, value *float64) {
 	for k, p := range w {
+		// The common part of alike lengthscales: −c(Σ z)²/2 and half of ln of its determinant (see
+		// common).
 		if p.mates > 0 {
 			var sum float64
 			group := w[k+1-p.mates : k+1]
@@ -173,6 +175,7 @@ func (w weak) add(x, gradient []float64, value *float64) {
 		}
 		z := p.factor*x[p.at] - p.mean
 		if p.slope > 0 {
+			// −ln(slope/π · sech u) = u + ln(1 + e^−2u) − ln(2 slope/π), which doesn't overflow.
 			u := math.Abs(p.slope * z)
 			*value += u + math.Log1p(math.Exp(-2*u)) - math.Log(2*p.slope/math.Pi)
 			if gradient != nil {
@@ -193,6 +196,8 @@ type mode struct {
 	weak weak
 }
 
+// Evaluate returns −ln p(y | x) − ln p(x) in nats, whose minimum is the mode, and its gradient
+// unless gradient is nil.
 func (m mode) Evaluate(x, gradient []float64) (float64, error) {
 	v, err := m.Problem.Evaluate(x, gradient)
 	if err == nil {

@@ -39,6 +39,7 @@ func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.R
 	tell := run.Tell
 	begin.Key = run.Key + "/wide"
 	begin.Enough = max(run.Enough, enough)
+	// The first part doesn't tell that it stopped, since the run goes on.
 	begin.Tell = func(key string, s *State, iteration int, value float64, _ string) error {
 		return tell(key, s, iteration, value, "")
 	}
@@ -57,6 +58,8 @@ func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.R
 	return end, err
 }
 
+// Diagnostics has the function that approximates −ln p(y), the prior density's peak, and whether
+// lengthscales are taken for alike.
 func (m *marginal) Diagnostics() Diagnostics {
 	alike := slices.ContainsFunc(m.mode.weak, func(p normal) bool { return p.mates > 0 })
 	return Diagnostics{Marginal: m.marginal, Peak: m.mode.weak.peak(), Alike: alike}
@@ -195,8 +198,8 @@ const mostCurved = 128
 // busier than one does. Larger ones would only take more memory.
 const FewRows = 1500
 
-// order returns the parameters' numbers, those without a weak prior first and then the largest of
-// the others last.
+// order returns the numbers of the parameters: first those without a weak prior, then the others
+// from the shortest lengthscale to the longest, in units of the prior.
 func (m *marginal) order(x []float64) []int {
 	size := make([]float64, len(x))
 	all := make([]int, len(x))
@@ -219,14 +222,19 @@ type byCG struct {
 
 var _ Problem = (*byCG)(nil)
 
+// Diagnostics has the standard errors of the last estimate of the evidence, and of its gradient if
+// that was asked for.
 func (p *byCG) Diagnostics() Diagnostics {
 	return Diagnostics{StandardError: &p.StandardError, GradientErrors: p.GradientErrors}
 }
 
+// Posterior returns Q of all rows at x = [θ, β, ln σ_n²], solved as the task says.
 func (p *byCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	return p.task.exact(p.task.All, x)
 }
 
+// Minimize minimises the estimate of −ln p(y) from x0. ctx ends not only the search but also the
+// solves by conjugate gradients within an evaluation.
 func (p *byCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
 	p.Context = ctx
 	p.Progress = p.task.Progress

@@ -159,6 +159,7 @@ type Racer interface {
 // plain holds what all problems with the parameters [θ, β, ln σ_n², Z] share.
 type plain struct{ task Task }
 
+// Box returns the task's bounds, with the noise variance as a parameter.
 func (p plain) Box(x []float64) train.Bounds       { return p.task.box(x, true) }
 func (plain) Start(x []float64) ([]float64, error) { return x, nil }
 
@@ -224,6 +225,8 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 	if t.Held {
 		hold(0, n)
 	}
+	// Noises that take sites without a scale have no variance to learn, so the parameter stays at
+	// ln 1 = 0.
 	if noise {
 		if b.Lower[n], b.Upper[n] = math.Log(LeastNoise), math.Log(MostNoise); t.Noise != nil &&
 			!t.Noise.Scaled() {
@@ -303,6 +306,8 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64,
 	if err != nil {
 		return nil, nil, err
 	}
+	// A finding tells people how far the variances from nearest rows exceed exact ones at some
+	// inputs.
 	x, which, err := t.Unseen()
 	if err != nil {
 		return nil, nil, err

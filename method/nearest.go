@@ -113,6 +113,8 @@ func (m Nearest) Terms() int {
 // short says whether krigo decides how many steps Adam takes.
 func (m Nearest) short() bool { return m.Optimizer == "adam" && m.Epochs == 0 }
 
+// Bind implements Method. Without another number, rows are predicted from defaultNeighbours
+// neighbours.
 func (m Nearest) Bind(t Task) Problem {
 	m.Neighbours = cmp.Or(m.Neighbours, defaultNeighbours)
 	p := &nearest{plain: plain{t}, method: m}
@@ -147,14 +149,18 @@ func (p *nearest) with(neighbours, terms int) *nearest {
 	return &q
 }
 
+// Evaluate returns the cost of all terms, with the weak prior's −ln density if there is one.
 func (p *nearest) Evaluate(x, gradient []float64) (float64, error) {
 	return p.withPrior(x, gradient)(p.NearestProblem.Evaluate(x, gradient))
 }
 
+// EvaluateBatch returns the estimate of Evaluate's value from the terms of some rows.
 func (p *nearest) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
 	return p.withPrior(x, gradient)(p.NearestProblem.EvaluateBatch(x, gradient, rows))
 }
 
+// withPrior returns a function that adds the weak prior's −ln density at x to a value, and its
+// derivatives to gradient, which the evaluation has filled in.
 func (p *nearest) withPrior(x, gradient []float64) func(v float64, err error) (float64, error) {
 	return func(v float64, err error) (float64, error) {
 		if err == nil {
@@ -166,7 +172,9 @@ func (p *nearest) withPrior(x, gradient []float64) func(v float64, err error) (f
 
 func (p *nearest) Diagnostics() Diagnostics { return Diagnostics{} }
 
-// Minimize trains from x = [θ, β, ln σ_n²].
+// Minimize trains from x = [θ, β, ln σ_n²]. Without batches, it searches the neighbours anew at the
+// beginning of each of n stages. On batches, if krigo chooses the number of steps, a part with few
+// neighbours comes first (see begin).
 func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	box := p.Box(x)
 	n := cmp.Or(p.method.Searches, defaultSearches)
@@ -182,6 +190,7 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 	}
 	steps := defaultSteps
 	before := &train.AdamState{}
+	// krigo chooses the numbers of steps, searches and terms.
 	if p.method.short() {
 		steps = ownSteps
 		n = cmp.Or(p.method.Searches, ownSearches)
@@ -202,6 +211,7 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 	}
 	r, err := lowest(s, box, [][]float64{s.X, s.Previous, x},
 		func(x []float64) (float64, error) { return p.Evaluate(x, nil) })
+	// The figures count the part with few neighbours, too.
 	if err == nil {
 		r.Iterations += before.Steps
 		r.Evaluations += before.Steps + before.Rejected
@@ -210,6 +220,7 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 	return r, err
 }
 
+// searches returns n searches of neighbours by the lengthscales of the moment.
 func (p *nearest) searches(n int) searches {
 	return searches{n, func(x []float64) error { p.Search(x); return nil }}
 }
@@ -227,8 +238,12 @@ func (p *nearest) begin(ctx context.Context, run Run, then int,
 	return onBatches(ctx, run, few, few.searches(fewSearches), a, p.Box(x), x)
 }
 
+// Races implements Racer: kernels race if krigo chooses the number of steps, and nothing was
+// trained before.
 func (p *nearest) Races() bool { return p.method.short() && !p.task.Started }
 
+// Race implements Racer. It takes the steps with few neighbours, and judges the last point that was
+// evaluated.
 func (p *nearest) Race(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	s, err := p.begin(ctx, run, 0, x)
 	if err != nil {
@@ -241,6 +256,8 @@ func (p *nearest) Race(ctx context.Context, run Run, x []float64) (*train.Result
 	return r, nil
 }
 
+// Judge implements Racer. It returns the cost with judgedNeighbours neighbours on judgedTerms rows,
+// which all kernels share.
 func (p *nearest) Judge(x []float64) (float64, error) {
 	return p.with(judgedNeighbours, judgedTerms).Evaluate(x, nil)
 }

@@ -141,6 +141,7 @@ func (m Renyi) Estimated() Method {
 	return m
 }
 
+// alpha returns the α that training uses or ends with. Unset it is 0, the exact GP.
 func (m Renyi) alpha() float64 {
 	if m.Alpha == nil {
 		return 0
@@ -151,6 +152,8 @@ func (m Renyi) alpha() float64 {
 // schedule returns how α falls to 0 during training, or nil if α doesn't fall.
 func (m Renyi) schedule() func(share float64) float64 { return Anneals()[m.Anneal] }
 
+// Bind implements Method. If α falls during training on batches, it reaches 0 after the share
+// annealShare of the steps.
 func (m Renyi) Bind(t Task) Problem {
 	if m.byCG {
 		return &renyiByCG{&objective.IterativeRenyi{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X,
@@ -175,6 +178,8 @@ type renyi struct {
 
 var _ Problem = (*renyi)(nil)
 
+// Diagnostics has the jitter of the last evaluation, and the function that bounds the evidence from
+// both sides.
 func (p *renyi) Diagnostics() Diagnostics {
 	return Diagnostics{Jitter: p.Jitter, Bounds: p.Sandwich}
 }
@@ -209,6 +214,8 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 	p.SetProgress(1)
 	evaluate := func(x []float64) (float64, error) { return p.Evaluate(x, nil) }
 	ends := [][]float64{s.X, s.Previous, x0}
+	// Evaluating all rows would take too long, so the last point is returned, with the mean of
+	// batches.
 	if t.N > MaxEvaluated {
 		evaluate = func([]float64) (float64, error) { return s.Mean, nil }
 		ends = ends[:1]
@@ -274,6 +281,7 @@ type renyiByCG struct {
 
 var _ Problem = (*renyiByCG)(nil)
 
+// Diagnostics has the jitter and the standard error of the last estimate.
 func (p *renyiByCG) Diagnostics() Diagnostics {
 	return Diagnostics{Jitter: p.Jitter, StandardError: &p.StandardError}
 }

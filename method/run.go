@@ -290,6 +290,7 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 		from = last.Batches.Clone()
 		anchor = last.Anchor
 	}
+	// tells how many steps there will be
 	if run.Of != nil {
 		run.Of(a.Steps)
 	}
@@ -310,6 +311,7 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 				s.Stopped); err != nil {
 				return err
 			}
+			// errSearch ends the inner run, so that the next one starts with new neighbours.
 			if s.Stopped == "" && near.before(s.Steps, a.Steps) {
 				return errSearch
 			}
@@ -337,6 +339,7 @@ func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
 		}
 		value, err := evaluate(x)
 		r.Evaluations++
+		// A point that can't be evaluated is left out, as long as another one can.
 		if err != nil {
 			failure = err
 		} else if r.X == nil || value < r.Value {

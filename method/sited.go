@@ -34,12 +34,15 @@ const (
 // bySites returns Q of the rows whose noise takes sites, at [θ, β, ln s].
 func (t Task) bySites(x []float64) (*posterior.Posterior, finding.List, error) {
 	if t.Solver != posterior.ByNearest {
+		// The sites replace targets and noise variances, and Q is then the exact GP's.
 		at, err := t.evidence().Sites(x)
 		if err != nil {
 			return nil, nil, err
 		}
 		return t.exact(objective.Observed{Sites: at}.Sited(t.All.X), x)
 	}
+	// Rows beyond a full GP see the others through nearest rows or inducing inputs. Both are tried
+	// on some rows, and −ln p of rows that are left out decides.
 	ways := []func(rows objective.Memory, x []float64) (*posterior.Posterior, float64,
 		error){t.sitesByNearest, t.sitesByInducing}
 	if !t.Either {
@@ -138,6 +141,7 @@ func (t Task) sitesByInducing(rows objective.Memory,
 	if rows.X.Rows > sitedSample {
 		sample = some(rows, sitedSample).X
 	}
+	// Greedy choice among a sample of the rows, with the kernel at x.
 	chosen, err := inducing.Greedy(t.Kernel, theta, sample, sitedInducing)
 	if err != nil {
 		return nil, 0, err

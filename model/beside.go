@@ -156,6 +156,7 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at s
 		return err
 	}
 	m.Scaling.Standard(y, y)
+	// b has a slope for each input and, last, the constant.
 	b, err := leastSquares(d.Scaled(prior, m.Scaling), y)
 	if b == nil || err != nil {
 		x.LinearReason = overflows

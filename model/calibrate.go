@@ -57,6 +57,7 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles,
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
+	// Each rank fills the places of its own rows, and the sum over ranks has them all.
 	misses := make([]float64, n)
 	deviations := make([]float64, n)
 	for i, y := range at.Y {
@@ -65,6 +66,7 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles,
 		if m.Sited() != nil {
 			off = misses[first+i] * m.Scaling.TargetScale
 		}
+		// errors in units of the predictive standard deviation, for intervals that follow it
 		deviations[first+i] = math.Abs(off) / math.Sqrt(spreads[i].Variance)
 	}
 	if err := d.Ranks().Sum(misses, deviations); err != nil {
@@ -82,6 +84,7 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles,
 	}
 	slices.Sort(misses)
 	slices.Sort(deviations)
+	// The k-th smallest of n errors is the half-width (split conformal prediction).
 	k := rank(conformalLevel, n)
 	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1],
 		Normalised: deviations[k-1], From: from, Misses: misses, Deviations: deviations}, nil

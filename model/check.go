@@ -105,6 +105,7 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 		return nil
 	}
 	params := len(q.Theta) + len(q.Beta)
+	// Tied lengthscales pay for their different values alone.
 	if t.Tied > 0 {
 		different := map[float64]bool{}
 		lengthscales := 0
@@ -125,6 +126,7 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has "+
 			"%d: no certificate", t.Params, params)
 	}
+	// What is paid for is a choice among points of the grid.
 	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
 		if at, _, _ := t.Grid.Round(v); at != v {
 			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate",
@@ -157,6 +159,7 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	if err != nil {
 		return err
 	}
+	// equal up to 1e-9, relative to the larger of b and its unit
 	near := func(a, b, unit float64) bool {
 		return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(b), unit)
 	}
@@ -302,6 +305,8 @@ func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Sc
 	for i, v := range y {
 		at.Y[rows.Place(i)], at.Shift[rows.Place(i)] = v, shift[i]
 	}
+	// Site targets aren't stored. They follow from the weights, y_i = mean_i + w_i v_i, or from the
+	// targets of Nearest.
 	s, near := q.Solution.(*posterior.Nearest)
 	if len(q.Noises) != n || (!near && len(q.Weights()) != n) {
 		return wrong
@@ -318,6 +323,7 @@ func (m *Model) checkSites(q *posterior.Posterior, y []float64, rows *dataset.Sc
 			at.Sites.Y[i] = at.Mean[i] + w*q.Noises[i]
 		}
 	}
+	// one more sweep would move the sites
 	if !(at.Unsettled() <= sameFigure) {
 		return wrong
 	}

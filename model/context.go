@@ -70,11 +70,12 @@ const (
 	exposures  = "it has no exposure"
 )
 
-// misses returns the errors in a context. shares returns the numbers between 0 and 1 in a context.
+// misses returns the errors in a context, which are never negative.
 func (x *Context) misses() []float64 {
 	return []float64{x.RMSE, x.MAE, x.Constant.RMSE, x.Linear.RMSE}
 }
 
+// shares returns the numbers in a context that lie between 0 and 1.
 func (x *Context) shares() []float64 {
 	return []float64{x.Coverage95, x.MeanRisk, x.Constant.MeanRisk, x.Constant.MeanBound,
 		x.Linear.MeanRisk, x.Linear.MeanBound, x.Unknown.MeanRisk, x.Unknown.MeanBound}

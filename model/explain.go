@@ -84,9 +84,12 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 			x.Check()
 			to := make([]float64, len(names))
 			w := &way{m: m, x: x.RowRange(i, i+1), of: of}
+			// The path goes from the mean row, 0 in scaled units, straight to the row. Along keeps
+			// the nearest rows of five points on it.
 			along := *m.Posterior.Along(w.at(0, 0.25, 0.5, 0.75, 1))
 			along.Monotone = nil // a monotone mean has no Slopes
 			w.q = &along
+			// far allows shorter steps to rows that lie far out, up to the distance farthest.
 			for _, v := range w.x.Data {
 				w.far = max(w.far, math.Abs(v)/usual)
 			}
@@ -198,6 +201,7 @@ type way struct {
 	far  float64 // the distance of x divided by the usual distance; at least 1
 }
 
+// at returns the points t·x of the way, a row for each t.
 func (w *way) at(ts ...float64) matrix.Dense {
 	rows := w.x.Like(len(ts), w.x.Cols)
 	for i, t := range ts {
@@ -208,7 +212,9 @@ func (w *way) at(ts ...float64) matrix.Dense {
 	return rows
 }
 
-// add adds to each column its integral from a to b.
+// add adds to each column in `to` the integral of its slope times its input from t = a to b. It
+// halves the interval while the integrals of all columns don't add up to the change of the
+// prediction.
 func (w *way) add(to []float64, a, b float64) {
 	ts := []float64{a, b}
 	weights := []float64{0, 0}
@@ -228,6 +234,7 @@ func (w *way) add(to []float64, a, b float64) {
 			part[w.of[j]] += weight * slopes.At(i, j) * v
 		}
 	}
+	// how far the sum of integrals is from the change of the prediction
 	off := w.m.Estimate(f[0]) - w.m.Estimate(f[1])
 	if w.left == 0 { // a standard deviation of the target counts as a change, too
 		w.left = leftOver * (math.Abs(off) + math.Abs(w.m.slope(f[0])))

@@ -91,6 +91,7 @@ type array struct {
 	Cols int    `json:"cols"` // 0: packed lower triangle of a rows × rows matrix
 }
 
+// values returns the number of numbers: of a triangle if Cols is 0.
 func (a array) values() int {
 	if a.Cols == 0 {
 		return a.Rows * (a.Rows + 1) / 2
@@ -98,6 +99,7 @@ func (a array) values() int {
 	return a.Rows * a.Cols
 }
 
+// bytes returns the size in the file. Roles have a byte each, and numbers 8 bytes.
 func (a array) bytes() int {
 	if a.Type == "uint8" {
 		return a.values()
@@ -120,6 +122,7 @@ func MeanOf(name string, dim int) (kernel.Mean, error) {
 	return nil, fmt.Errorf("unknown mean %q: want one of %v", name, meanNames)
 }
 
+// meanName returns the mean's name in files and options: zero, constant or linear.
 func meanName(m kernel.Mean) string {
 	switch l, ok := m.(kernel.LinearMean); {
 	case !ok:
@@ -155,6 +158,7 @@ func (m *Model) Write(w io.Writer) error {
 	roles := lists.Of(m.positional, func(r dataset.Role) byte { return byte(r) })
 	h := header{Model: *m, Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean),
 		NoiseVariance: p.Noise, Monotone: p.Monotone}
+	// The version grows with what the model has, so that older programs can read simpler models.
 	version := uint32(factored)
 	if _, h.Nearest = p.Arrays(); p.Kind() != posterior.ByCholesky {
 		h.Solver = p.Kind()
@@ -197,7 +201,8 @@ func (m *Model) Write(w io.Writer) error {
 	return m.serialise(w, h, version, roles, parts)
 }
 
-// serialise writes the header, the roles of rows as bytes, and the arrays.
+// serialise writes a model file: the magic, the version and the header's length in 4 bytes each
+// (little-endian), the header as JSON, the roles, the arrays, and the SHA-256 of all before it.
 func (m *Model) serialise(w io.Writer, h header, version uint32, roles []byte, parts []part) error {
 	head, err := json.MarshalIndent(h, "", " ")
 	if err != nil {
@@ -256,6 +261,7 @@ type part struct {
 	values [][]float64
 }
 
+// listed returns a list of numbers as a part of the file.
 func listed(name string, v []float64) part {
 	return part{array{name, "float64", len(v), 1}, [][]float64{v}}
 }
@@ -287,6 +293,7 @@ func Read(r io.Reader) (*Model, error) { return read(r, decode) }
 // Load reads a model file. Its errors name the file.
 func Load(path string) (*Model, error) { return load(path, decode) }
 
+// read reads all of r, if there is memory for it, and decodes it.
 func read[T any](r io.Reader, decode func(raw []byte) (T, error)) (m T, err error) {
 	raw, err := memory.ReadAll(r, "the model", times)
 	if err != nil {
@@ -295,6 +302,7 @@ func read[T any](r io.Reader, decode func(raw []byte) (T, error)) (m T, err erro
 	return decode(raw)
 }
 
+// load reads the file at path and decodes it. Its errors name the file.
 func load[T any](path string, decode func(raw []byte) (T, error)) (m T, err error) {
 	raw, err := memory.ReadFile(path, times)
 	if err != nil {
@@ -316,10 +324,12 @@ func Brief(err error) error {
 	return brief{err}
 }
 
+// brief is an error in short lines (see Brief).
 type brief struct{ error }
 
 func (e brief) Unwrap() error { return e.error }
 
+// Error shortens each line of the error, and each joined error by itself.
 func (e brief) Error() string {
 	text := e.error.Error()
 	var joined interface{ Unwrap() []error }
@@ -344,6 +354,8 @@ func shortened(text string) string {
 	return text
 }
 
+// decode returns the model of a file's bytes. It compares lengths with the file's size before it
+// takes memory, and reports a wrong checksum before any error in the header.
 func decode(raw []byte) (_ *Model, err error) {
 	defer func() { err = Brief(err) }()
 	if len(raw) < len(Magic) || string(raw[:len(Magic)]) != Magic {
@@ -390,6 +402,7 @@ func decode(raw []byte) (_ *Model, err error) {
 			return nil, short
 		}
 	}
+	// Damage explains errors in the header too, so the checksum is compared first.
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
 		return nil, fmt.Errorf("the model file is damaged or was altered: its checksum " +
 			"doesn't match")
@@ -405,6 +418,7 @@ func decode(raw []byte) (_ *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// A version that the model doesn't need would be a second form of the same model.
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) ||
 		(max(v, m.needs()) >= noised && v != m.needs()) {
 		return nil, fmt.Errorf("the model file says that its format version is %d, but its "+
@@ -460,6 +474,7 @@ func (h header) model(data []byte) (*Model, error) {
 		m.Conformal.Misses = found["misses"]
 		m.Conformal.Deviations = found["deviations"]
 	}
+	// sane checks all that needs no data.
 	return m, m.sane()
 }
 
@@ -635,6 +650,8 @@ func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	return a.assemble("", conditional, 0, mean, d)
 }
 
+// assemble returns the posterior of the arrays whose names begin with prefix, for a kernel with
+// params parameters and d inputs. It checks every array's length against the support.
 func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean,
 	d int) (*posterior.Posterior, error) {
 	values := func(name string) []float64 { return a.values[prefix+name] }

@@ -64,6 +64,7 @@ type severalHeader struct {
 // OfSeveral is the error of reading one model from a file that has models of several targets.
 type OfSeveral struct{ Targets []string }
 
+// Error names the file's targets, and the command that extracts the model of one.
 func (e *OfSeveral) Error() string {
 	return fmt.Sprintf("this file has models of %d targets (%s), and one is needed: krigo "+
 		"extract FILE --target NAME --out OTHER.krigo writes the model of one target",
@@ -98,6 +99,7 @@ func opened(raw []byte) (h severalHeader, files []byte, err error) {
 	if err := strict.Unmarshal(raw[prefix:uint64(prefix)+n], &h, named...); err != nil {
 		return h, nil, fmt.Errorf("the header of the file of models can't be read: %w", err)
 	}
+	// The model files must fill the rest of the file exactly.
 	left := len(files)
 	for _, n := range h.Bytes {
 		if n < 0 || n > left {

@@ -16,6 +16,8 @@ type hashed struct {
 	rows, groups []uint64
 }
 
+// hashesOf returns the hashes of rows on all ranks, gathered on the first rank and sorted. Groups'
+// hashes, if any, keep to their rows.
 func hashesOf(d *dataset.Data, rows []int) (h hashed, err error) {
 	if h.rows, h.groups, err = d.RowHashes(rows); err != nil {
 		return h, err
@@ -86,8 +88,10 @@ func made(d *dataset.Data, roles dataset.Roles) (hashed, error) {
 	return hashesOf(d, madeRows(d, roles))
 }
 
+// madeRows returns the numbers of all rows except test rows.
 func madeRows(d *dataset.Data, roles dataset.Roles) []int {
 	return slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test })
 }
 
+// count returns how many are true.
 func count(of []bool) int { return len(lists.If(of, func(b bool) bool { return b })) }

@@ -54,6 +54,7 @@ func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 	return lists.Of(yRaw, func(y float64) float64 { return math.Abs(y) / s.TargetScale })
 }
 
+// tellingKey is the key of the function that a Telling context carries.
 type tellingKey struct{}
 
 // Telling returns a context that reports progress.
@@ -72,8 +73,8 @@ func told(ctx context.Context) func(done, of int) {
 	return tell
 }
 
-// MonotoneOf returns axes of the same inputs and the same ways that end where the rows end, in
-// scaled units.
+// MonotoneOf returns the axes in ways with the ends that the rows have, in scaled units. An axis
+// along which predictions fall has From above To, as in ways. It returns nil if ways is nil.
 func MonotoneOf(rows observation.Blocks, ways posterior.Monotone) (axes posterior.Monotone, err error) {
 	if ways == nil {
 		return nil, nil

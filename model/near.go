@@ -51,6 +51,7 @@ func (m *Model) near(d *dataset.Data, roles dataset.Roles) (int, error) {
 		return 0, err
 	}
 	found := make([]nearest, len(certified))
+	// Blocks of rows bound the memory. The cost is mostLooked times the number of rows.
 	for rows := range slices.Chunk(all, observation.BlockRows(d.Cols)) {
 		others, targets, err := read(rows)
 		if err != nil {
@@ -78,6 +79,8 @@ type nearest struct {
 	best, other int
 }
 
+// add counts a pair with row, whose nearness is t. A negative t isn't counted. A t above tenths
+// means that the rows are equal, so it never becomes best.
 func (of *nearest) add(row, t int) {
 	if t < 0 {
 		return

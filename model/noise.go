@@ -31,6 +31,7 @@ func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, er
 	}
 	if role == dataset.Certified || m.Terms.Informed {
 		if mean, variance, ok := q.LeaveOneOut(y); ok {
+			// The leave-one-out variance has the noise that shaped Q, and noiseOf adds its own.
 			for i := range variance {
 				variance[i] = max(variance[i]-q.Noise, 0)
 			}
@@ -52,9 +53,9 @@ const (
 
 var minLogNoise, maxLogNoise = math.Log(LeastNoise), math.Log(MostNoise)
 
-// noiseOf returns the s that maximises Σ ln N(y_i;
-// mean_i, variance_i + s) for the rows of all ranks.
-// It takes the best of a grid of half octaves from 1e-8, and refines it by golden section.
+// noiseOf returns the noise variance s, in scaled units squared, that maximises Σ ln N(y_i; mean_i,
+// variance_i + s) for the rows of all ranks. It takes the best of a grid of half octaves from 1e-8,
+// and refines it by golden section.
 func noiseOf(r ranks.Ranks, y, mean, variance []float64) (noise float64, err error) {
 	cost := func(logS float64) float64 {
 		s := math.Exp(logS)
@@ -70,6 +71,7 @@ func noiseOf(r ranks.Ranks, y, mean, variance []float64) (noise float64, err err
 		return sum[0]
 	}
 	const step = 0.35
+	// The likelihood may have several maxima, so a grid finds the best one's neighbourhood.
 	best := minLogNoise
 	for l := minLogNoise; l < maxLogNoise; l += step {
 		if cost(l) < cost(best) {

@@ -55,6 +55,7 @@ func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles,
 	if err != nil {
 		return nil, err
 	}
+	// sorted by the target
 	if math.Abs(sorted(y)) > 0.9 {
 		return nil, nil
 	}
@@ -66,6 +67,7 @@ func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles,
 		by = finding.GroupsSortedBy
 	}
 	rho := autocorrelation(r)
+	// Four standard deviations under independence.
 	chance := 4 / math.Sqrt(float64(len(r)))
 	if len(r) < orderLeast || !(rho > max(chance, 0.05)) {
 		return nil, nil
@@ -114,6 +116,8 @@ func groupMeans(r []float64, rows, group []int) []float64 {
 	return means
 }
 
+// autocorrelation returns the lag-1 autocorrelation of r about its mean. It is NaN if r is
+// constant.
 func autocorrelation(r []float64) float64 {
 	var mean, square, lagged float64
 	for _, v := range r {

@@ -16,7 +16,8 @@ type Outcomes struct {
 	Seen    int       // number of rows that equal a row that the model was made from
 }
 
-// Outcomes predicts the given rows of d and compares the predictions with the targets.
+// Outcomes predicts the given rows of d, and returns the loss of each prediction, the rows' hashes,
+// and how many rows lie outside the training data or equal a row that the model was made from.
 func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 	at, err := m.sample(d, rows, nil)
 	if err != nil {
@@ -28,6 +29,7 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 		if at.Scale != nil {
 			scale = at.Scale[i]
 		}
+		// The loss has to be a number from 0 to 1. The comparison below refuses NaN, too.
 		loss := m.Terms.Loss.Point(at.Y[i], at.Mean[i], scale)
 		if !(0 <= loss && loss <= 1) {
 			return o, fmt.Errorf("%s: %s: the prediction isn't a number, or its %s loss isn't "+

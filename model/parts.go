@@ -53,6 +53,7 @@ type axis struct {
 	support, own matrix.Dense // covariances of the points with the support, and among one another
 }
 
+// fill computes the covariances of a's points for kernel k at theta.
 func (a *axis) fill(q *posterior.Posterior, k kernel.Kernel, theta []float64) {
 	a.support, a.own = linalg.New(a.x.Rows, q.Support.Rows), linalg.New(a.x.Rows, a.x.Rows)
 	k.Cov(theta, a.x, q.Support, a.support)
@@ -143,8 +144,9 @@ func (e *effect) moves(c []float64) (variance float64) {
 	return variance
 }
 
-// Parts returns nil if the kernel is neither additive nor a sum with it, or if the posterior isn't
-// factored.
+// Parts returns the parts of an additive kernel with their shares of the variance, the largest
+// first. It returns nil if the kernel neither is additive nor has such a term, or if the posterior
+// isn't factored.
 func (m *Model) Parts() *Parts {
 	if m.Sited() != nil { // a probability isn't a sum, and neither is a rate
 		return nil
@@ -173,6 +175,7 @@ func (m *Model) Parts() *Parts {
 	}
 	p := &Parts{Shares: all}
 	slices.SortStableFunc(all, func(a, b *Share) int { return cmp.Compare(b.Share, a.Share) })
+	// Parts of less than leastShare are only summed.
 	for i, s := range all {
 		if s.Share /= total; s.Share < leastShare {
 			p.Shares = p.Shares[:min(i, len(p.Shares))]
@@ -183,7 +186,8 @@ func (m *Model) Parts() *Parts {
 	return p
 }
 
-// split returns the effects, integrated, by their columns.
+// split returns the parts of the mean, one for each column, pair of columns and rest, with their
+// variances over the inputs' distribution. Categories of one column count as one part.
 func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel.Part,
 	slopes []float64) (all []*Share) {
 	names, of := m.sources()
@@ -198,6 +202,7 @@ func (m *Model) split(q *posterior.Posterior, kernels []kernel.Part, rest kernel
 		b := k.Inputs[len(k.Inputs)-1]
 		e := &effect{b: none, weight: math.Exp(k.Theta[len(k.Theta)-1]), slopes: make([]float64, d)}
 		columns := []string{names[of[a]]}
+		// an effect of one input, which comes before the pairs that it is in
 		if a == b {
 			axes[a] = axisOf(q, k)
 			e.slopes[a] = slopes[a]

@@ -34,7 +34,8 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	return m.PredictWithin(context.Background(), x)
 }
 
-// PredictWithin does what PredictAt does, for work that ends with a context.
+// PredictWithin predicts the rows of x as PredictAt does, until ctx ends. Then it returns ctx's
+// error.
 func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
 	n, cols := x.Dims()
@@ -126,11 +127,14 @@ type numbers struct {
 // Context returns the context with which work on the rows ends, or nil.
 func (r numbers) Context() context.Context { return r.ctx }
 
+// Dims returns the number of rows and of the model's inputs.
 func (r numbers) Dims() (rows, cols int) {
 	rows, _ = r.Matrix.Dims()
 	return rows, len(r.m.Inputs)
 }
 
+// Block writes n rows from first on to x, in scaled units. It names the row and the column of a
+// value that isn't finite.
 func (r numbers) Block(first, n int, x, _ []float64) error {
 	_, cols := r.Dims()
 	all := make([]float64, len(r.names))

@@ -58,6 +58,7 @@ func eachRow(d *dataset.Data, rows []int, do func(i int, inputs []float64)) erro
 	return nil
 }
 
+// norm returns the Euclidean norm of v.
 func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 
 // RangeOf returns the range of the inputs over all rows except test rows, of all ranks.

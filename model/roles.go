@@ -35,6 +35,8 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	}
 	d = d.Ordered(m.HashOrder)
 	dealt := m.DealtUnits()
+	// Roles aren't stored. The same deal gives them again, and hashes show that the rows are the
+	// same.
 	roles, units, err := m.Split.Deal(d, m.Beside, m.Seed,
 		func(n int) (test, calibration, prior int, err error) {
 			if n != dealt.Sum() {

@@ -29,6 +29,7 @@ func (m *Model) sane() error {
 	return nil
 }
 
+// saneCurves returns an error if a training curve is impossible.
 func (m *Model) saneCurves() error {
 	for i, c := range m.Curves {
 		if err := c.Check(); err != nil {
@@ -38,6 +39,7 @@ func (m *Model) saneCurves() error {
 	return nil
 }
 
+// saneNames returns an error if inputs, target and group don't have different names.
 func (m *Model) saneNames() error {
 	names := append(slices.Clone(m.Inputs), m.Target)
 	if m.Group != "" {
@@ -74,8 +76,11 @@ func (m *Model) saneWords() error {
 	return nil
 }
 
+// positive says whether v is a positive, finite number.
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
+// saneNumbers returns an error if a noise variance isn't positive, or if parts of the model don't
+// go together.
 func (m *Model) saneNumbers() error {
 	q := m.Posterior
 	return faults.First(
@@ -208,6 +213,7 @@ func (m *Model) saneBounds() error {
 				"and %v", l.name, l.v, l.most)
 		}
 	}
+	// Only a context has the mean's share of misses.
 	risk := math.NaN()
 	if m.Context != nil {
 		risk = m.Context.MeanRisk
@@ -234,6 +240,8 @@ func (m *Model) saneMisses() error {
 		return len(of.Misses) - at
 	}
 	missed := int(math.Round(c.EmpiricalRisk * float64(c.Rows)))
+	// The misses that the certificate counted lie between the numbers of errors above an ε a little
+	// wider and a little narrower.
 	ok := above(c.Epsilon*(1+margin)) <= missed && missed <= above(c.Epsilon*(1-margin))
 	if c.Curve != nil {
 		for _, p := range c.Curve.Points {
@@ -251,6 +259,8 @@ func (m *Model) saneMisses() error {
 	return nil
 }
 
+// saneContext returns an error if the context contradicts the certificate, or has figures that no
+// rows have.
 func (m *Model) saneContext() error {
 	x := m.Context
 	certified := m.Counts[dataset.Certified]
@@ -269,6 +279,7 @@ func (m *Model) saneContext() error {
 		slices.Max(x.shares()) <= 1+1e-9 &&
 		slices.Contains([]string{"", manyInputs, spreadRows, overflows, exposures}, x.LinearReason)
 	n := cmp.Or(m.Certificate.Groups, certified)
+	// A hold-out bound follows from the share of misses and the number of rows or groups.
 	for _, of := range []struct{ risk, bound float64 }{{x.Constant.MeanRisk, x.Constant.MeanBound},
 		{x.Linear.MeanRisk, x.Linear.MeanBound}, {x.Unknown.MeanRisk, x.Unknown.MeanBound}} {
 		ok = ok && (of.bound == 0 || m.Terms.RecountHoldOut(of.risk, of.bound, n))

@@ -52,8 +52,10 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		sd := math.Sqrt(spreads[i].Variance)
 		miss := at.Y[i] - at.Mean[i]
 		se[i] = miss * miss
+		// −ln of the density or probability of y
 		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.NoiseIn(at.noises, i))
 		if m.Scaling.Transform != nil {
+			// the density of the transformed target times the transform's slope
 			lp[i] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
 		}
 		if r := v - m.From(mean[i], variance[i]); spreads[i].Lower*sd <= r &&
@@ -66,6 +68,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 				lp[i] -= math.Log(m.Scaling.TargetScale)
 			}
 		}
+		// A normal score is standard normal if the predictive distribution is right.
 		z, err := noise.NormalScore(v, mean[i], variance[i], m.NoiseIn(at.noises, i))
 		if err != nil {
 			return nil, err

@@ -67,6 +67,7 @@ func (s *Several) Write(w io.Writer) error {
 	}
 	begin := binary.LittleEndian.AppendUint32([]byte(Magic), several)
 	begin = append(binary.LittleEndian.AppendUint32(begin, uint32(len(head))), head...)
+	// The checksum at the end is of everything before it.
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
 	for _, part := range [][]byte{begin, files.Bytes()} {
@@ -87,6 +88,7 @@ func ReadSeveral(r io.Reader) (*Several, error) { return read(r, decodeSeveral) 
 // LoadSeveral reads a file of several models, or of one. Its errors name the file.
 func LoadSeveral(path string) (*Several, error) { return load(path, decodeSeveral) }
 
+// decodeSeveral returns the models of a file. A model file of one target is a file of one model.
 func decodeSeveral(raw []byte) (*Several, error) {
 	if len(raw) < prefix || string(raw[:len(Magic)]) != Magic ||
 		binary.LittleEndian.Uint32(raw[len(Magic):]) != several {
@@ -243,6 +245,7 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 		if err != nil {
 			return t, err
 		}
+		// Errors of all targets get the first target's ε, so that one band is about them all.
 		factor := first.Terms.Loss.Below / m.Terms.Loss.Below
 		for i, row := range d.RowsOf(roles, dataset.Certified) {
 			e := math.Abs(at.Y[i] - at.Mean[i])
@@ -267,10 +270,12 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 		}
 		t.Units = append(t.Units, m.Terms.EpsilonRaw/first.Terms.Loss.Below)
 	}
+	// Rows that lack a target say nothing of all targets at once.
 	rows = slices.DeleteFunc(rows, func(in int) bool { return len(errs[in]) < len(s.Models) })
 	sample := pacbayes.Sample{Rows: len(rows), Mean: make([]float64, len(rows)),
 		Variance: make([]float64, len(rows))}
 	for _, in := range rows {
+		// All targets are within their bands if the worst is.
 		worst := slices.Max(errs[in])
 		if first.Kinds != nil {
 			if worst = 0; Likeliest(errs[in]) != truth[in] {

@@ -140,6 +140,7 @@ func inThree(values []float64, by, first, second, third string, low,
 	return filled(all, values)
 }
 
+// filled returns the slices with the numbers of the values that each has.
 func filled(all []pacbayes.Slice, values []float64) []pacbayes.Slice {
 	for k := range all {
 		all[k].In = lists.Where(len(values), func(i int) bool { return all[k].Has(values[i]) })
@@ -183,6 +184,7 @@ func (m *Model) byColumn(by string, d *dataset.Data, prior,
 		short(high), low, high), nil
 }
 
+// byCategory returns a slice of the certified rows for each category of column c.
 func (m *Model) byCategory(c dataset.Column, d *dataset.Data,
 	certified []int) (all []pacbayes.Slice, err error) {
 	for _, category := range c.Names() {

@@ -58,6 +58,8 @@ func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) err
 	if c != nil {
 		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.deviations, c.Normalised))
 	}
+	// The probability integral transform of every row, counted in tenths. It is uniform if
+	// predictive distributions are right.
 	pit := make([]float64, 10)
 	for _, z := range s.z {
 		u := 0.5 * math.Erfc(-z/math.Sqrt2)

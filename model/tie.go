@@ -63,11 +63,12 @@ func (t Tie) check(target string) error {
 	return nil
 }
 
+// noShare says whether a number is given and isn't a share from 0 to 1, up to rounding.
 func noShare(of *float64) bool { return of != nil && !(0 <= *of && *of <= 1+1e-9) }
 
-// Near says whether two measurements are of the same tie.
-// Their figures may differ by .01, as a quick fit on another kind of processor may make them
-// differ.
+// Near says whether t and u are measurements of the same tie: equal in kind, columns, units and
+// rows. Their figures may differ by .01, because a quick fit on another kind of processor moves
+// them.
 func (t Tie) Near(u Tie) bool {
 	const apart = 0.01
 	a := []*float64{&t.Alike, &t.Apart, t.Known, t.New, t.Low, t.High}
@@ -102,8 +103,8 @@ func (t Tie) Splits() bool {
 	return t.Lost() > mostLost
 }
 
-// Lost returns the share of rows that are predicted well only because their units are known;
-// 0 if that isn't known.
+// Lost returns Known − New: the share of rows that lie within the band if other rows of their unit
+// are known, but outside if the whole unit is new. It returns 0 if the shares weren't measured.
 func (t Tie) Lost() float64 {
 	if t.Known == nil || t.New == nil {
 		return 0

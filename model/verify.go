@@ -44,6 +44,7 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	if v.Differs = m.verifyContext(v.Context); v.Differs != "" {
 		return v, nil
 	}
+	// Each check returns what differs, or "".
 	conformal := func(d *dataset.Data, roles dataset.Roles) (string, error) {
 		return m.verifyConformal(d, roles, at)
 	}
@@ -84,6 +85,7 @@ func (m *Model) verifyContext(again *Context) string {
 	return ""
 }
 
+// verifyNoise says how the observation noise differs from the estimate on the rows, or "".
 func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error) {
 	noise, err := m.EstimateNoise(d, roles)
 	// The likelihood is flat near its maximum, so that rounding moves the estimate.
@@ -94,6 +96,7 @@ func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error
 	return "", err
 }
 
+// verifyConformal says how conformal intervals and label sets differ from new ones, or "".
 func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, at *scored) (string, error) {
 	again, err := m.calibrated(d, roles, at)
 	if err != nil {
@@ -114,6 +117,8 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, at *scored
 	return again.difference(m.Conformal, math.Sqrt(m.LeastNoise())), nil
 }
 
+// verifyTest says which test figure in the file differs from the figure that the test rows give, or
+// "". Rounding doesn't count.
 func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error) {
 	switch {
 	case m.Counts[dataset.Test] == 0:
@@ -143,6 +148,7 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error)
 	return "", nil
 }
 
+// verifyRange says how the range of the inputs differs from the rows' range, or "".
 func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles,
 	context *Context) (string, error) {
 	if m.Split == ByPosition {

@@ -81,6 +81,8 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 		return nil, err
 	}
 	prior := d.RowsOf(roles, dataset.Prior)
+	// Prior rows come first. Only the rows after them are exchangeable with further rows, since
+	// prior rows trained the parameters.
 	rows := slices.Concat(prior, d.RowsOf(roles, dataset.Calibration),
 		d.RowsOf(roles, dataset.Certified))
 	if len(rows) == len(prior) {
@@ -225,6 +227,9 @@ func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float
 	return at.mean - at.b[i]*e - math.Abs(e)*g - slack, at.mean - at.b[i]*e + math.Abs(e)*g + slack
 }
 
+// each returns the interval of every row of x at a level, in the target's units. Row i proposes the
+// ends mean − b_i e_i ± |e_i| reach, and reach returns this factor with a bound of its rounding
+// error. alike, unless nil, says which other rows count for a row of x.
 func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) bool,
 	reach func(at further, i int, bErr float64) (reach, err float64)) []Ends {
 	n := w.x.Rows
@@ -248,6 +253,7 @@ func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) b
 			}
 		}
 		below, above := outermost(lower, upper, level)
+		// Scaling back rounds outward, so that an interval only grows.
 		if all[row] = (Ends{below, above}); linalg.Finite([]float64{below, above}) {
 			all[row].Lower, all[row].Upper = w.m.Scaling.Outward(w.m.Scaling.Raw(below),
 				w.m.Scaling.Raw(above))

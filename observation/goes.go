@@ -31,9 +31,11 @@ func (o *Observation) Goes(with Features) error {
 			rows = append(rows, faults.If(slices.Contains(own, name), "%s %q: that column is the "+
 				"target or has another part, groups rows or holds categories: name a column of %s",
 				p.option(), name, p.holds))
+			// A column has one part, so that later parts can't name it again.
 			own = append(slices.Clip(own), name)
 		}
 		err := errors.Join(rows...)
+		// Old files, whose roles follow the order of rows, can't have parts that came later.
 		old := with.Positional && p.version >= withNoise
 		if with.File && p.file != "" && (old || err != nil) {
 			err = errors.New(p.file)

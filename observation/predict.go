@@ -82,6 +82,7 @@ func (o *Observation) Points(mean, variance, noises []float64) (point, sd []floa
 		o.Scaling.Standard(point, point)
 		return point, sd, nil
 	}
+	// A transform's mean and variance are integrals, so rows are done in parallel.
 	Each(context.Background(), len(mean), func(i int) {
 		point[i], sd[i] = o.point(mean[i], spreads[i].Variance)
 		sd[i] /= o.Scaling.TargetScale
@@ -157,6 +158,7 @@ func (o *Observation) predicted(mean, variance, zero float64, y objective.Spread
 			PredictiveSD: sd, Lower95: o.From(mean, variance) + y.Lower*sd,
 			Upper95: o.From(mean, variance) +
 				y.Upper*sd, f: mean}
+		// counts and levels are whole numbers
 		if noise.Whole() {
 			p.Lower95 = math.Round(p.Lower95) + 0
 			p.Upper95 = math.Round(p.Upper95) + 0 // no −0
@@ -176,6 +178,7 @@ func (o *Observation) predicted(mean, variance, zero float64, y objective.Spread
 		p.Upper95 = p.Mean + y.Upper*p.PredictiveSD
 		return p
 	}
+	// Standard deviations beyond 1e154 have no finite square.
 	square := func(sd float64) float64 { return min(sd*sd, math.MaxFloat64) }
 	p = Prediction{Lower95: s.Raw(mean + y.Lower*sd), Upper95: s.Raw(mean + y.Upper*sd),
 		f: mean, sd: sd}

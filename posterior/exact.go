@@ -23,6 +23,7 @@ type Exact struct {
 
 var _ Solution = (*Exact)(nil)
 
+// newExact returns the solution of weights w and Cholesky factor l of C, with nothing packed yet.
 func newExact(w []float64, l matrix.Dense) *Exact { return &Exact{factored{new(kept)}, w, l} }
 
 // Given is a GP with its parameters, the variance of the Gaussian noise, and the observations Y at
@@ -73,6 +74,8 @@ func (e *Exact) until(ctx context.Context) Solution {
 	return &Exact{e.factored, e.W, e.Chol.Until(ctx)}
 }
 
+// latent writes the mean and, unless variance is nil, the variance of Exact, predictRows rows at a
+// time.
 func (e *Exact) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
@@ -94,6 +97,7 @@ func explained(solve func(matrix.Dense), ks matrix.Dense, variance []float64) {
 	}
 }
 
+// kl returns KL(Q‖P) of the values of f at the N rows, in nats, from ln|L|, tr(K C⁻¹) and wᵀKw.
 func (e *Exact) kl(p *Posterior) float64 {
 	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits if s is small.
 	// ln|sI| is of the geometric mean.
@@ -110,6 +114,8 @@ func (e *Exact) kl(p *Posterior) float64 {
 	return divergence.Exact(n, linalg.LogDet(e.Chol), p.typical(), float64(n)-inverse, wKw)
 }
 
+// rounding returns how many nats of kl an error of N·2⁻⁵² of the largest variance in K can hide: in
+// wᵀKw/2, and in each of the N pivots, divided by the noise variance of the pivot's row.
 func (e *Exact) rounding(p *Posterior) float64 {
 	n := float64(p.Support.Rows)
 	off := n * 0x1p-52 * p.whole()
@@ -123,6 +129,8 @@ func (e *Exact) rounding(p *Posterior) float64 {
 	return off*linalg.Dot(e.W, e.W)/2 + pivots*off
 }
 
+// leaveOneOut inverts C in O(N³) time for LeaveOneOut. ok is false if y has another number of rows
+// than the support.
 func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool) {
 	n := p.Support.Rows
 	if len(y) != n {
@@ -139,11 +147,13 @@ func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64
 	return mean, variance, true
 }
 
+// explain subtracts u C⁻¹uᵀ = (u L⁻ᵀ)(u L⁻ᵀ)ᵀ.
 func (e *Exact) explain(u, cov matrix.Dense) {
 	linalg.Trsm(false, true, e.Chol, u)
 	linalg.SyrkLower(false, -1, u, 1, cov)
 }
 
+// conditioning returns v = C⁻¹(f₀(S) + √s ε), by two triangular solves (Matheron's rule).
 func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (conditioner, error) {
 	c := *p
 	if c.Noise == 0 { // the noise of a prior's own rows isn't known: see OfPrior
@@ -166,11 +176,14 @@ func noisy(c func(i int) float64, solve func(b matrix.Dense) (matrix.Dense, erro
 	}
 }
 
+// prior gives the kernel L, from which it computes covariances under Q.
 func (e *Exact) prior(k *kernel.Conditional) error {
 	k.Chol = e.Chol
 	return nil
 }
 
+// refactor computes L of K + noise again, and keeps w. It refuses a noise variance within the
+// rounding of K, N·2⁻⁵² times its largest variance, because rounding would then decide L.
 func (e *Exact) refactor(p *Posterior) (Solution, error) {
 	c := p.Noise
 	whole := p.whole()
@@ -207,6 +220,7 @@ func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
 			continue
 		}
 		k := at.Place(i)
+		// residual becomes row k of L Lᵀw − (y − m(X)), and most the sum of its terms' sizes.
 		residual := mean[i] - y[i]
 		most := math.Abs(y[i]) + math.Abs(mean[i])
 		for j, l := range e.Chol.Row(k)[:k+1] {

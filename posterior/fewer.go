@@ -24,8 +24,10 @@ const (
 	fewerRows   = 8 * fewerSample // least support, so that the sample takes less time than it saves
 )
 
-// Fewer returns p, or p with fewer nearest rows for each prediction if these predict about as well.
-// p.Solution is a *Nearest.
+// Fewer returns p, or p with a quarter or half of its nearest rows if these predict about as well.
+// It predicts fewerSample rows of the support from others, and allows the RMSE to grow by the share
+// tolerated, and −ln of the density by as many nats a row. Supports of less than fewerRows rows
+// stay as they are. p.Solution is a *Nearest.
 func (p *Posterior) Fewer() *Posterior {
 	q := p.Solution.(*Nearest)
 	n := p.Support.Rows
@@ -33,6 +35,7 @@ func (p *Posterior) Fewer() *Posterior {
 	if n < fewerRows || most < 4 {
 		return p
 	}
+	// rows spread evenly over the support
 	of := make([]int, fewerSample)
 	points := p.Support.Like(fewerSample, p.Support.Cols)
 	for i := range of {
@@ -50,6 +53,8 @@ func (p *Posterior) Fewer() *Posterior {
 		l := newLocal(p, q.Targets, most)
 		for i := t * nearestTask; i < min((t+1)*nearestTask, len(of)); i++ {
 			c, r, err := l.factor(points.RowRange(i, i+1), rows[i*most:][:most])
+			// The nearest m rows are the first m, so the leading block of one Cholesky factor
+			// serves all counts.
 			for j, m := range counts {
 				miss := q.Targets[of[i]] - linalg.Dot(c[:m], r[:m])
 				v := max(prior[i]-linalg.Dot(c[:m], c[:m]), 0) + p.NoiseOf(of[i])
@@ -57,6 +62,7 @@ func (p *Posterior) Fewer() *Posterior {
 					miss = math.NaN()
 				}
 				squares.Set(j, i, miss*miss)
+				// −ln of the density of y, without ½ ln 2π
 				densities.Set(j, i, (miss*miss/v+math.Log(v))/2)
 			}
 		}

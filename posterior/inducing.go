@@ -26,6 +26,7 @@ type Inducing struct {
 
 var _ Solution = (*Inducing)(nil)
 
+// newInducing returns the solution of weights w, with the factors l of K_ZZ and b of B.
 func newInducing(w []float64, l, b matrix.Dense) *Inducing {
 	return &Inducing{factored{new(kept)}, w, l, b}
 }
@@ -55,6 +56,8 @@ func (q *Inducing) until(ctx context.Context) Solution {
 	return &Inducing{q.factored, q.W, q.Chol.Until(ctx), q.CholB.Until(ctx)}
 }
 
+// latent writes the mean and, unless variance is nil, the variance of Inducing, predictRows rows at
+// a time.
 func (q *Inducing) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
@@ -73,6 +76,8 @@ func (q *Inducing) latent(p *Posterior, x matrix.Dense, mean, variance []float64
 	})
 }
 
+// kl returns the KL of N(μ, B⁻¹) from N(0, I) in nats, with μ = Lᵀw. These are q(f_Z) and its prior
+// in whitened coordinates.
 func (q *Inducing) kl(*Posterior) float64 {
 	n := len(q.W)
 	binv := q.Chol.Like(n, n)
@@ -84,11 +89,14 @@ func (q *Inducing) kl(*Posterior) float64 {
 	return divergence.Sparse(q.CholB, binv, mu)
 }
 
+// rounding returns how many nats an error of M·2⁻⁵² of the largest variance in K_ZZ can hide in
+// ‖μ‖²/2 = wᵀK_ZZ w/2. B's factor is given, so it adds none.
 func (q *Inducing) rounding(p *Posterior) float64 {
 	off := float64(p.Support.Rows) * 0x1p-52 * p.whole()
 	return off * linalg.Dot(q.W, q.W) / 2
 }
 
+// explain subtracts U Uᵀ and adds (U L_B⁻ᵀ)(U L_B⁻ᵀ)ᵀ, with U = u L⁻ᵀ.
 func (q *Inducing) explain(u, cov matrix.Dense) {
 	linalg.Trsm(false, true, q.Chol, u)
 	linalg.SyrkLower(false, -1, u, 1, cov)
@@ -96,6 +104,8 @@ func (q *Inducing) explain(u, cov matrix.Dense) {
 	linalg.SyrkLower(false, 1, u, 1, cov)
 }
 
+// conditioning returns v = L⁻ᵀ(L⁻¹f₀(Z) − L_B⁻ᵀε), since L_B⁻ᵀε has the covariance B⁻¹. The mean w
+// is added elsewhere.
 func (q *Inducing) conditioning(context.Context, *Posterior, Iterative) (conditioner, error) {
 	return func(f, e matrix.Dense) (matrix.Dense, error) {
 		linalg.Trsm(true, false, q.Chol, f)
@@ -108,6 +118,7 @@ func (q *Inducing) conditioning(context.Context, *Posterior, Iterative) (conditi
 	}, nil
 }
 
+// prior gives the kernel L and L_B, from which it computes covariances under Q.
 func (q *Inducing) prior(k *kernel.Conditional) error {
 	k.Chol = q.Chol
 	k.CholB = q.CholB
@@ -119,6 +130,8 @@ func (q *Inducing) prior(k *kernel.Conditional) error {
 // many digits as the distance has.
 const farthest = 1e8
 
+// refactor computes L of K_ZZ again, with the jitter that the kept L has, and keeps w and L_B. It
+// refuses inducing inputs far from all rows, and an L_B whose diagonal isn't positive.
 func (q *Inducing) refactor(p *Posterior) (Solution, error) {
 	for _, z := range p.Support.Data {
 		if math.Abs(z) > farthest {

@@ -56,6 +56,7 @@ func NewIterative(ctx context.Context, g Given, nearest int, o Iterative) (*Post
 
 func (*Gradients) Kind() string { return ByCG }
 
+// Joint returns why there is no certificate: ln|C| is only estimated, and so is the KL.
 func (*Gradients) Joint() error {
 	return errors.New("conjugate gradients estimate ln|C| from random probes, and an estimate of " +
 		"KL(Q‖P) isn't a bound on it: --prior informed certifies the mean by its own misses; " +
@@ -70,6 +71,8 @@ func (q *Gradients) Arrays() ([]Array, int) {
 func (q *Gradients) until(context.Context) Solution { return q }
 func (q *Gradients) Weights() []float64             { return q.W }
 
+// latent writes m(x) + k(x,S)w from all rows. Variances come from the nearest rows alone, and are
+// never below the exact ones.
 func (q *Gradients) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
@@ -81,6 +84,7 @@ func (q *Gradients) latent(p *Posterior, x matrix.Dense, mean, variance []float6
 	}
 }
 
+// conditioning returns v = C⁻¹(f₀(S) + √s ε), solved by conjugate gradients for all draws at once.
 func (q *Gradients) conditioning(ctx context.Context, p *Posterior,
 	o Iterative) (conditioner, error) {
 	s, err := p.solver(o, nil)
@@ -94,10 +98,13 @@ func (q *Gradients) conditioning(ctx context.Context, p *Posterior,
 	}), nil
 }
 
+// refactor keeps the weights, and makes a new index of the nearest rows. Follows is the check of
+// the weights.
 func (q *Gradients) refactor(p *Posterior) (Solution, error) {
 	return &Gradients{newNear(p, q.count), q.W}, nil
 }
 
+// work returns n·d multiplications for a mean, and the cost of the nearest rows for a variance.
 func (q *Gradients) work(n, d float64, variance bool) float64 {
 	if variance {
 		return q.near.work(n, d, true)
@@ -110,6 +117,8 @@ func (q *Gradients) work(n, d float64, variance bool) float64 {
 // Another kind of processor computes the same residual to many digits.
 const leastSolved = 1e-5
 
+// follows checks that w solves C w = y − m(X), to a relative residual of leastSolved. All ranks'
+// residuals are summed first, since one solve has all rows.
 func (q *Gradients) follows(p *Posterior, y, mean []float64, at Made) error {
 	residuals := make([]float64, p.Support.Rows) // y − m(X), for all ranks
 	for i := range y {
@@ -143,6 +152,7 @@ func (p *Posterior) Solved(r []float64) float64 {
 	return math.Sqrt(square / whole)
 }
 
+// covariance returns C = K + noise of the support, as package iterative multiplies by it.
 func (p *Posterior) covariance() iterative.Covariance {
 	return iterative.Covariance{Kernel: p.Kernel, Theta: p.Theta, X: p.Support, Noise: p.typical(),
 		Noises: p.Noises}

@@ -66,6 +66,7 @@ func (m Monotone) Check(dim int) error {
 // project writes the monotone mean at the rows of x, given what writes the mean itself.
 func (m Monotone) project(x matrix.Dense, mean []float64,
 	latent func(x matrix.Dense, mean []float64)) {
+	// The mean is computed on a grid over the monotone inputs, with the row's own other inputs.
 	const most = 1 << 13 // rows of a grid at a time
 	side := m.Knots()
 	all := m.grid()
@@ -86,6 +87,7 @@ func (m Monotone) project(x matrix.Dense, mean []float64,
 		}
 		latent(at, f)
 		for i := range n {
+			// rising makes the grid monotone, and between interpolates it at the row.
 			mean[first+i] = m.between(x.Row(first+i), rising(f[i*all:(i+1)*all], side))
 		}
 	}

@@ -29,20 +29,25 @@ func newNear(p *Posterior, count int) near {
 		})}
 }
 
-func (near) Inducing() int                      { return 0 }
-func (near) kl(*Posterior) float64              { return math.NaN() }
-func (near) rounding(*Posterior) float64        { return math.NaN() }
+func (near) Inducing() int               { return 0 }
+func (near) kl(*Posterior) float64       { return math.NaN() }
+func (near) rounding(*Posterior) float64 { return math.NaN() }
+
+// explain panics: Joint and Drawable keep callers from asking for covariances.
 func (near) explain(matrix.Dense, matrix.Dense) { panic("posterior: no joint covariance") }
 
 func (near) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok bool) {
 	return nil, nil, false
 }
 
+// prior returns an error, because a prior's covariance needs the factor of one matrix.
 func (near) prior(*kernel.Conditional) error {
 	return errors.New("a posterior by conjugate gradients or nearest rows can't be a prior: its " +
 		"covariance isn't factored")
 }
 
+// work returns about count³/3 multiplications for the Cholesky factor of a row's own C, and 2·n·d
+// for the search of its nearest rows.
 func (s near) work(n, d float64, _ bool) float64 {
 	k := float64(s.count)
 	return k*k*k/3 + 2*n*d
@@ -76,12 +81,15 @@ func NewNearest(g Given, count int) *Posterior {
 
 func (*Nearest) Kind() string { return ByNearest }
 
+// Joint returns why there is no certificate: each row is predicted by a GP of its own.
 func (*Nearest) Joint() error {
 	return errors.New("each prediction stands on other rows: there is no one posterior Q to " +
 		"certify; --prior informed certifies the mean by its own misses, and kl-pac with " +
 		"inducing inputs has a Q")
 }
 
+// Drawable returns why there are no draws: predictions from different rows have no joint
+// distribution.
 func (*Nearest) Drawable() error {
 	return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands " +
 		"on other rows, so they have no joint distribution: fit one with --solver cholesky or " +
@@ -91,12 +99,17 @@ func (*Nearest) Drawable() error {
 func (q *Nearest) Local() string {
 	return fmt.Sprintf("the %d training rows nearest to it", q.count)
 }
+
+// Arrays returns the targets y − m(X), and the number of nearest rows. Everything else follows from
+// the support.
 func (q *Nearest) Arrays() ([]Array, int) {
 	return []Array{list("targets", q.Targets)}, q.count
 }
 func (q *Nearest) until(context.Context) Solution { return q }
 func (*Nearest) Weights() []float64               { return nil }
 
+// latent adds to m(x) what the nearest rows' targets explain, and subtracts from k(x,x) the
+// variance that they explain.
 func (q *Nearest) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	p.Mean.At(p.Beta, x, mean)
 	if variance != nil {
@@ -114,6 +127,7 @@ func (q *Nearest) refactor(p *Posterior) (Solution, error) {
 	return &Nearest{newNear(p, q.count), q.Targets}, nil
 }
 
+// follows checks that Targets are y − m(X), to the tolerance of at. Free rows may have any target.
 func (q *Nearest) follows(_ *Posterior, y, mean []float64, at Made) error {
 	for i := range y {
 		residual := y[i] - mean[i]
@@ -196,6 +210,7 @@ func (p *Posterior) Others(y []float64, of []int) (errs, variance []float64) {
 		return nil, nil
 	}
 	near := s.neighbours()
+	// A row of the support is its own nearest row, so the search leaves it out.
 	m := min(near.count, othersRows, p.Support.Rows-1)
 	targets := make([]float64, len(y))
 	points := p.Support.Like(len(of), p.Support.Cols)
@@ -232,10 +247,12 @@ type local struct {
 	k matrix.Dense
 }
 
+// newLocal returns scratch memory for m nearest rows. The caller gives it back with release.
 func newLocal(p *Posterior, targets []float64, m int) *local {
 	return &local{p, targets, linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m+2, m+2)}
 }
 
+// release gives the scratch memory back to its pool.
 func (l *local) release() { linalg.Return(l.x, l.k) }
 
 // uncounted stands on the diagonal of the rows k(x)ᵀ and rᵀ, whose factor matters only left of the

@@ -141,8 +141,11 @@ type Array struct {
 	Values [][]float64
 }
 
+// list returns numbers as an array of one column.
 func list(name string, v []float64) Array { return Array{name, 1, [][]float64{v}} }
 
+// triangle returns the rows of a lower triangle, each up to its diagonal. The values share l's
+// memory.
 func triangle(name string, l matrix.Dense) Array {
 	return Array{Name: name, Values: lists.To(l.Rows, func(i int) []float64 {
 		return l.Row(i)[:i+1]
@@ -158,6 +161,7 @@ type Made struct {
 	Free []float64
 }
 
+// free says whether row i may have any target.
 func (m Made) free(i int) bool { return m.Free != nil && m.Free[i] != 0 }
 
 // ErrOther says that a posterior wasn't made from the given rows.

@@ -65,6 +65,8 @@ func (u Untouched) conditioned(p *Posterior) (prior *Posterior, temper float64) 
 	}).prior, k.Temper
 }
 
+// latent writes the prior's mean and variance. If the prior is itself a posterior, it predicts by
+// that, with the variance times the temper.
 func (u Untouched) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
 	if prior, temper := u.conditioned(p); prior != nil {
 		prior.Latent(x, mean, variance)
@@ -109,6 +111,7 @@ func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool
 	switch {
 	case err != nil:
 		return err
+	// Gradients and Nearest have a number of nearest rows, and solutions by Cholesky have none.
 	case (kind == "") != (nearest == 0) || nearest > p.Support.Rows:
 		return fmt.Errorf("solver is %q, with %d nearest of %d rows", kind, nearest, p.Support.Rows)
 	case kind == ByCG:

@@ -30,6 +30,7 @@ func (p *Posterior) Refactored() (*Posterior, error) {
 // refactored does what Refactored does, except that a Noise of 0 means that the noise is unknown.
 func (p *Posterior) refactored() (*Posterior, error) {
 	q := *p
+	// A prior that is a posterior comes first, since p's covariances are computed with its factor.
 	if prior, temper := p.OfPrior(); prior != nil {
 		if p.Support.Rows == 0 {
 			prior.Noise = p.Noise // see Unconditioned
@@ -50,6 +51,7 @@ func (p *Posterior) refactored() (*Posterior, error) {
 			return nil, fmt.Errorf("the posterior's %s aren't finite", of.what)
 		}
 	}
+	// Triangles are checked by refactor, which compares them with new ones.
 	arrays, _ := p.Arrays()
 	for _, a := range arrays {
 		if a.Cols == 1 && !linalg.Finite(a.Values[0]) {

@@ -81,6 +81,8 @@ func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (e
 	return nil
 }
 
+// sampleSource returns the random numbers of one draw. They depend on the seed and the draw's
+// number alone, so that more draws leave the first ones as they are.
 func sampleSource(seed uint64, draw int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sampleStream+uint64(draw)))
 }
@@ -96,6 +98,7 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 	}
 	diag := lists.To(n, func(i int) float64 { return max(cov.At(i, i), 0) })
 	f := iterative.NewPartialCholesky(diag, n)
+	// A pivoted Cholesky factorisation, Σ ≈ V Vᵀ, one column at a time.
 	for range n {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -117,6 +120,7 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 	rngs := lists.To(out.Cols, func(j int) *rand.Rand { return sampleSource(seed, j) })
 	e := normals(len(f.Rows), rngs)
 	out.Zero()
+	// V e has covariance V Vᵀ for standard normal e.
 	if e.Rows > 0 {
 		linalg.Gemm(false, false, 1, f.V.View(0, n, 0, e.Rows), e, 0, out)
 	}
@@ -168,6 +172,8 @@ func (p *Posterior) Standing() int {
 	return rows
 }
 
+// jointCovariance returns the n×n covariance matrix of f at the rows of x under Q. It first asks
+// for the memory, and fails if there isn't enough.
 func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 	// twice, since the caller holds it in another form too
 	if err := memory.Afford(fmt.Sprintf("the joint covariance of %d rows", x.Rows),
@@ -215,6 +221,7 @@ func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 		return nil, err
 	}
 	return func(x, out matrix.Dense, rngs []*rand.Rand) error {
+		// Matheron's rule: f₀(x) − k(x,S)v has Q's covariance if f₀ is drawn at x and S together.
 		at := x.Like(x.Rows+n, x.Cols)
 		f := x.Like(x.Rows+n, out.Cols)
 		at.RowRange(0, x.Rows).CopyFrom(x)
@@ -266,6 +273,8 @@ func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			// One draw is a sum of drawFeatures random features, a function that can be evaluated
+			// anywhere.
 			f, err := kernel.At(p.Kernel, p.Theta).Draw(x.Cols, drawFeatures, rng)
 			if err != nil {
 				return fmt.Errorf("draws at more than %d rows are sums of random features, and "+

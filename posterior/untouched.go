@@ -23,6 +23,8 @@ func (factored) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok
 
 func (factored) follows(*Posterior, []float64, []float64, Made) error { return nil }
 
+// work returns about n² + n·d multiplications for a variance, a triangular solve, and n·d for a
+// mean.
 func (factored) work(n, d float64, variance bool) float64 {
 	if variance {
 		return n*n + n*d
@@ -35,6 +37,7 @@ type Untouched struct{ factored }
 
 var _ Solution = Untouched{}
 
+// newUntouched returns the solution without support.
 func newUntouched() Untouched { return Untouched{factored{new(kept)}} }
 
 // Arrays returns the arrays of an exact solution on no rows, as a file keeps them.
@@ -49,6 +52,7 @@ func (Untouched) rounding(*Posterior) float64             { return 0 }
 func (Untouched) explain(matrix.Dense, matrix.Dense)      {}
 func (u Untouched) refactor(*Posterior) (Solution, error) { return u, nil }
 
+// conditioning returns nil, since pathwise asks for none if there is no support.
 func (Untouched) conditioning(context.Context, *Posterior, Iterative) (conditioner, error) {
 	return nil, nil
 }

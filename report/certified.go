@@ -33,8 +33,9 @@ func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table
 	return r, nil
 }
 
-// takeLabels shows the labels of a table, and recomputes the certificate if they are the certified
-// rows.
+// takeLabels shows the labels of a table: a table of wrong labels beside the bounds, which class is
+// taken for which, and figures of probabilities or scores. If they are the certified rows, it
+// recomputes the certificate.
 func (r *maker) takeLabels(s *section, p *krigo.CertifiedLabels, data *dataset.Table) error {
 	l, _, same, err := p.Again(r.ctx, data)
 	if err != nil {
@@ -64,7 +65,8 @@ func (r *maker) takeLabels(s *section, p *krigo.CertifiedLabels, data *dataset.T
 	return nil
 }
 
-// beside compares bounds on wrong labels with the share of wrong labels among these rows.
+// beside returns a table of the bounds on wrong labels, each with the share of wrong labels among
+// the rows of l that the bound is about. Bounds about no row are left out.
 func (l labelled) beside(bounds []pacbayes.LabelStatement, kinds []pacbayes.Slice) table {
 	t := table{Name: "Wrong labels of " + l.name, Head: []string{"statement", "of", "at most",
 		"wrong here", "rows"}, Says: "Only the column “at most” is guaranteed, for further rows " +

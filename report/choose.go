@@ -67,7 +67,8 @@ type block struct {
 	x, y, mean, variance []float64
 }
 
-// compare adds rows to a sample: their predictions, residuals and misses.
+// compare adds the rows of block b to a sample: observations, predictions, residuals in the
+// target's scale, normal scores z, log losses of classes, and misses of the certificate's band.
 func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
 	rows := d.Scaled(b.rows, r.m.Scaling)
 	noises, err := r.m.KnownNoise(rows)
@@ -90,6 +91,7 @@ func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
 	}
 	loss := r.m.Terms.Loss
 	scale := model.TargetScale(loss, r.m.Scaling, whole)
+	// such a loss counts predictive standard deviations
 	if loss.Kind == pacbayes.Scaled {
 		scale = sds
 	}
@@ -99,6 +101,7 @@ func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
 	r.m.Scaling.Target(seen, b.y)
 	for i, v := range scaled {
 		s.scaled = append(s.scaled, v-point[i])
+		// residual in the units that the model sees, which a transform may have made
 		residual := seen[i] - b.mean[i]
 		z := residual / sds[i]
 		noise := r.m.ObservationNoise
@@ -142,6 +145,8 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		return err
 	}
 	var kinds []kind
+	// A model's own data have roles. Only rows that the mean hasn't seen show errors as further
+	// rows have them.
 	if own {
 		roles, err := r.m.RolesOf(d)
 		if err != nil {
@@ -160,6 +165,7 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		}
 		rows := slices.DeleteFunc(d.All(),
 			func(i int) bool { _, found := slices.BinarySearch(seen, i); return found })
+		// rows of another table, without those that the model was made from
 		kinds = []kind{{"rows of " + d.Source, noRole, true, rows}}
 		if len(rows) == 0 {
 			kinds = []kind{{"rows that the model was made from", noRole, false, d.All()}}

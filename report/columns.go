@@ -112,8 +112,13 @@ type rows struct {
 	x    []float64
 }
 
-func (r rows) n() int             { return len(r.x) / max(1, r.d) }
+// n returns the number of rows.
+func (r rows) n() int { return len(r.x) / max(1, r.d) }
+
+// at returns row i, with d raw inputs. It shares the rows' memory.
 func (r rows) at(i int) []float64 { return r.x[i*r.d : (i+1)*r.d] }
+
+// of returns the column's value in each row.
 func (r rows) of(c column) []float64 {
 	return lists.To(r.n(), func(i int) float64 { return c.value(r.at(i)) })
 }

@@ -24,6 +24,7 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 		Names []string
 		Lines []line
 	}
+	// A line for each objective, and a dash for a measure that it lacks.
 	tabled := func(signed bool, of func(krigo.Comparison) map[string]krigo.Measure) table {
 		out := table{Names: krigo.MeasureNames()}
 		for _, r := range rows {

@@ -35,7 +35,9 @@ const (
 // Figures then show fewer predictions.
 func (r *maker) dear() bool { return r.q.Work(false) > 1e6 }
 
-// rank orders the columns by importance.
+// rank orders the columns by importance, and sets r.order, r.ranked and the words about them.
+// Columns that are constant in the rows aren't ranked. If there are more than mostRanked columns,
+// only the steepest are.
 func (r *maker) rank() error {
 	var varying []int
 	var constant []string
@@ -68,6 +70,7 @@ func (r *maker) rank() error {
 			whole(len(varying)))
 		candidates = candidates[:most]
 	}
+	// The budget of multiplications decides at how many rows the function is evaluated.
 	of := lists.Of(candidates, func(k int) column { return r.columns[k] })
 	some := r.real
 	if n := max(leastRanked,
@@ -93,6 +96,7 @@ func (r *maker) rank() error {
 			"value is exchanged for another row's. "
 	}
 	surest := slices.MaxFunc(all, func(a, b importance) int { return cmp.Compare(a.low, b.low) })
+	// Importance is a share of the variance only if columns are independent.
 	switch d, dependent := dependenceOf(some, of); {
 	case dependent:
 		what := spelling.Either(d.fold,
@@ -123,6 +127,7 @@ func (r *maker) steepness() ([]float64, error) {
 	steep := make([]float64, len(r.columns))
 	q := r.q
 	d := r.real.d
+	// a pull-back costs about d times the support's rows for each row
 	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, q.Support.Rows)))))
 	chosen := spread(n, r.real.n())
 	a := linalg.New(len(chosen), d).Until(r.ctx)
@@ -201,6 +206,7 @@ func (r *maker) drawImportance(failed error) error {
 	var values []float64
 	var ends [][2]drawing.XY
 	words := ""
+	// The table lists all ranked columns, the chart mostBars of them, and the text three.
 	for i, p := range r.ranked {
 		name := r.columns[p.column].name
 		f.Cells = append(f.Cells, []string{name, text(p.share), text(p.low) + " to " +
@@ -256,6 +262,7 @@ func (r *maker) grid(c column, through []float64, of []level) (x, values []float
 		low, high := central(r.real.of(c))
 		for k := range steps + 1 {
 			v := low + (high-low)*float64(k)/steps
+			// the other columns stay as in the row `through`
 			row[c.inputs[0]] = v
 			add(v)
 		}
@@ -271,6 +278,9 @@ func (r *maker) grid(c column, through []float64, of []level) (x, values []float
 	return x, values
 }
 
+// sliceOf computes the function along column k through the row r.middle: predictions, 95 %
+// intervals of f and of observations, and predictions through some other rows. An error is left in
+// the slice.
 func (r *maker) sliceOf(k int) (s slice) {
 	c := r.columns[k]
 	s.column, s.levels = k, levels(r.real, c)
@@ -293,14 +303,19 @@ func (r *maker) sliceOf(k int) (s slice) {
 		for i, v := range variance {
 			sd := math.Sqrt(spreads[i].Variance)
 			_, own := seen.Moments(mean[i], v)
+			// Without a transform, both intervals are the mean plus quantiles times a standard
+			// deviation.
 			below := -spreads[i].Lower * sd * seen.TargetScale
 			above := spreads[i].Upper * sd * seen.TargetScale
+			// The quantiles of a transformed target are transformed back, since they don't lie
+			// evenly about the mean.
 			if seen.Transform != nil {
 				below = s.mean[i] - seen.Raw(mean[i]+spreads[i].Lower*sd)
 				above = seen.Raw(mean[i]+spreads[i].Upper*sd) - s.mean[i]
 			}
 			low := s.mean[i] - objective.Normal975*own
 			high := s.mean[i] + objective.Normal975*own
+			// Quantiles of the latent function become those of the rate or probability.
 			if noise := r.m.Sited(); noise != nil {
 				half := objective.Normal975 * math.Sqrt(v)
 				low = noise.Point(mean[i]-half, 0, r.m.ObservationNoise)
@@ -321,6 +336,7 @@ func (r *maker) sliceOf(k int) (s slice) {
 		if len(r.columns) == 1 || s.levels != nil {
 			return nil
 		}
+		// If lines through other rows aren't parallel, the column interacts with others.
 		others := otherRows
 		if r.dear() {
 			others = 2
@@ -361,6 +377,7 @@ func (r *maker) drawSlices() {
 		}
 	}
 	room := 0.04 * (high - low)
+	// All slices are computed before any is drawn, because they share one axis.
 	for _, s := range all {
 		title := "Along " + r.columns[s.column].name
 		r.guard(title, func() error {
@@ -395,11 +412,14 @@ func (r *maker) through() string {
 	return "All figures start from one row, the middle one (medoid), and change one or two columns."
 }
 
+// drawSlice draws a slice along a column of numbers or dates, with the target's axis from low to
+// high. If the model has this column alone, it draws the rows too.
 func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	c := r.columns[s.column]
 	chart := drawing.NewChart(c.name, r.target)
 	chart.X.Ticks = ticksOf(c)
 	chart.Y.Span(low, high)
+	// mean plus or minus the distances of the interval's ends
 	edge := func(half []float64, sign float64) []float64 {
 		return lists.To(len(half), func(i int) float64 { return s.mean[i] + sign*half[i] })
 	}
@@ -417,6 +437,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		chart.Thin(label, join(o))
 	}
 	chart.Line("", drawing.Blue, join(s.mean))
+	// With other columns, the rows don't lie on the slice, and only the row itself is drawn.
 	caption := ""
 	if len(r.columns) > 1 {
 		chart.Dots("the row", drawing.Blue, []drawing.XY{s.own})
@@ -445,6 +466,8 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 			number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
 }
 
+// drawLevels draws a slice along categories, or along few values: a line for each with its mean and
+// both intervals.
 func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	c := r.columns[s.column]
 	chart := drawing.NewChart(r.target, c.name)
@@ -507,6 +530,9 @@ func (r *maker) plane() (a, b column, ok bool) {
 // near is the share of the axes within which a point counts as near a row.
 const near = 1. / 12
 
+// drawSurface draws the prediction and the standard deviation of f over the two most important
+// columns of numbers. The other columns stay at the row r.middle. It draws nothing if there aren't
+// two such columns.
 func (r *maker) drawSurface() error {
 	a, b, ok := r.plane()
 	if !ok {
@@ -537,6 +563,7 @@ func (r *maker) drawSurface() error {
 			p := mean.Centre(i, k)
 			row[a.inputs[0]], row[b.inputs[0]] = p.X, p.Y
 			x = append(x, row...)
+			// squared distance of the cell from the nearest row, in lengths of the axes
 			least := math.Inf(1)
 			for o := range xs {
 				u := (xs[o] - p.X) / (mean.Right - mean.Left)
@@ -589,6 +616,8 @@ func (r *maker) drawSurface() error {
 			"every row."}, charts...)
 }
 
+// drawInducing draws rows and inducing inputs over the two most important columns of numbers, if
+// the model has inducing inputs.
 func (r *maker) drawInducing() error {
 	a, b, ok := r.plane()
 	if r.q.Inducing() == 0 || !ok {

@@ -11,8 +11,9 @@ import (
 
 var errFar = errors.New("a row is too far from the training data to be predicted")
 
-// latent returns the mean of f at rows, in the target's scaled units, whose squares are finite.
-// With variances it also returns the variance of f, which takes longer.
+// latent returns the posterior mean of f at raw rows x (n×d, row by row), in the target's scaled
+// units. With variances it also returns the variance of f in these units squared, which takes
+// longer. It fails with errFar if a row or its mean overflows.
 func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, err error) {
 	at, err := r.scaled(x)
 	if err != nil {
@@ -29,13 +30,15 @@ func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, e
 	return mean, variance, nil
 }
 
-// noises returns the variances of the noise at rows.
+// noises returns the noise variances of y at raw rows, given the mean and variance of f there, in
+// scaled units.
 func (r *maker) noises(x, mean, variance []float64) []float64 {
 	at, _ := r.scaled(x) // latent found it finite
 	return r.m.NoisesAt(at, mean, variance)
 }
 
-// scaled returns rows of inputs in scaled units.
+// scaled returns raw rows as a matrix of rows in the model's scaled units, or errFar if a number
+// overflows.
 func (r *maker) scaled(x []float64) (matrix.Dense, error) {
 	d := len(r.m.Inputs)
 	at := linalg.New(len(x)/d, d).Until(r.ctx)
@@ -45,7 +48,7 @@ func (r *maker) scaled(x []float64) (matrix.Dense, error) {
 	return at, nil
 }
 
-// means returns the mean that latent returns.
+// means returns the posterior mean of f at raw rows, in the target's scaled units.
 func (r *maker) means(x []float64) ([]float64, error) {
 	mean, _, err := r.latent(x, false)
 	return mean, err

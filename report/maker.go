@@ -38,6 +38,7 @@ type section struct {
 	Foot      []fact   // where the page comes from
 }
 
+// fact is a line of a section: a name and what it has.
 type fact struct{ Name, Value string }
 
 // table is a table of the page.
@@ -92,6 +93,7 @@ type maker struct {
 	evidence *krigo.EvidenceBounds // nil if they weren't computed
 }
 
+// warn adds a warning to the top of the page.
 func (r *maker) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }

@@ -14,6 +14,7 @@ func whole(n int) string { return cautious.Digits(float64(n), 15) }
 // number writes any other number.
 func number(v float64) string { return cautious.Number(v) }
 
+// count returns a number with its noun, such as "1 row" or "1,024 rows".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -17,7 +17,8 @@ const (
 	mostPairs  = 3
 )
 
-// parts draws the parts of an additive kernel, if the model has one.
+// parts draws the largest parts of an additive kernel, with a table of all shares, if the model has
+// such a kernel: at most mostMain of one column and mostPairs of two.
 func (r *maker) parts() {
 	p := r.m.Parts()
 	if p == nil || r.real.n() == 0 {
@@ -73,6 +74,8 @@ func (r *maker) part(s *model.Share, x []float64) (mean, sd []float64, err error
 	return mean, sd, nil
 }
 
+// drawMain draws the part of one column with a band of two standard deviations, as a line or as a
+// mark for each level.
 func (r *maker) drawMain(title string, s *model.Share, c column) error {
 	of := levels(r.real, c)
 	x, values := r.grid(c, r.real.at(r.middle), of)
@@ -113,6 +116,7 @@ func (r *maker) drawMain(title string, s *model.Share, c column) error {
 	return r.draw(Figure{Title: title}, described{chart, words})
 }
 
+// drawPair draws the part of two columns of numbers as a map of colours, with some rows.
 func (r *maker) drawPair(title string, s *model.Share, a, b column) error {
 	g := drawing.Grid{Cols: 30, Rows: 24}
 	g.Left, g.Right = central(r.real.of(a))

@@ -88,6 +88,8 @@ func correlation(a, b []float64) float64 {
 	return max(-1, min(linalg.Dot(a, b), 1))
 }
 
+// drawPredicted draws observed against predicted values, with the certificate's band if it is one
+// of fixed width.
 func (r *maker) drawPredicted(title string, s *sample) error {
 	c := r.certified
 	chart := drawing.NewChart("predicted "+r.target, "observed "+r.target)
@@ -211,6 +213,7 @@ func tenths(x, z []float64) (all []tenth) {
 	return all
 }
 
+// meanOf returns the mean of values at x, with its standard error.
 func meanOf(x float64, values []float64) tenth {
 	mean, sd := stat.MeanStdDev(values, nil)
 	return tenth{x, mean, stat.StdErr(sd, float64(len(values)))}

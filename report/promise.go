@@ -56,6 +56,7 @@ func (r *maker) drawPromise() error {
 	rivals := lists.If(r.rivals(), func(of predictor) bool {
 		return of.Curve != nil && len(of.Curve.Points) > 0
 	})
+	// The widths at which krigo and its rivals guarantee the share that the headline names.
 	named := krigo.Foremost(c)
 	share := 1 - named.Bound
 	dots := []drawing.XY{{X: named.HalfWidthRaw, Y: share}}
@@ -86,6 +87,8 @@ func (r *maker) drawPromise() error {
 			chart.Dashed(of.name+", guaranteed", line)
 		}
 	}
+	// Between two points of the curve the guarantee of the narrower holds, so that curves are
+	// stairs.
 	chart.Line("", drawing.Green, stairs(c.Curve, widest, guaranteed))
 	chart.Dots("", drawing.Grey, dots[1:])
 	chart.Dots("", drawing.Green, dots[:1])
@@ -152,6 +155,8 @@ func (r *maker) drawKinds() error {
 		"misses", "at most"}, Caption: "Dots: the share of certified rows that miss. Triangles: " +
 		"at most this share of further rows of the kind misses, with the certificate's " +
 		"confidence, for all kinds at once."}
+	// Each kind has a dot at its misses, joined to a triangle at its bound. A kind without a bound
+	// has its reason in the table.
 	for k, s := range c.Slices {
 		name := cautious.Name(s.By) + " " + cautious.Name(s.Name)
 		at := float64(k)

@@ -92,8 +92,8 @@ type Page struct {
 	Command string                 // the command that makes the page again; "": not shown
 }
 
-// Write writes the page, as the function Write does, with version and command at the foot of its
-// first part.
+// Write writes the page as one HTML document to w. The foot of the page's first part names
+// p.Version and p.Command. If ctx ends, Write returns its error and writes nothing.
 func (p Page) Write(ctx context.Context, w io.Writer) (err error) {
 	defer matrix.Ended(&err)
 	r, err := p.made(ctx)
@@ -106,6 +106,9 @@ func (p Page) Write(ctx context.Context, w io.Writer) (err error) {
 	return pageTemplate.Execute(w, r.content)
 }
 
+// made computes everything that the page shows. Labels have a page of their own, and so have models
+// of more than two classes. A figure that can't be drawn is left out with its reason, while an
+// error of the data ends the page.
 func (p Page) made(ctx context.Context) (*maker, error) {
 	if p.Labels != nil {
 		r, err := ofLabels(ctx, p.Labels, p.Data)
@@ -142,6 +145,8 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 	if m.Joint != nil {
 		return r, r.joint(p)
 	}
+	// The columns are ranked first, because residuals and slices are drawn against the most
+	// important ones.
 	unranked := r.settle()
 	against := r.order[:min(mostAgainst, len(r.order))]
 	if r.data != nil {
@@ -150,6 +155,8 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		}
 	}
 	r.compared()
+	// The picture of the promise stands above all sections, so it is drawn in a section that is
+	// then dropped.
 	top := r.begin("", "")
 	r.guard(promise, r.drawPromise)
 	r.Sections = nil
@@ -188,6 +195,8 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		s.Tables[0].Says = "Values of the kernel's parts stand in their order. One value alone " +
 			"is the value of all parts."
 	}
+	// Findings that ask for an action become warnings at the top. The others stand below the
+	// training.
 	for _, f := range m.Findings {
 		text := strings.TrimSuffix(upper(f.String()), ".") + "."
 		if f.Severity() == finding.Warning {
@@ -230,6 +239,7 @@ func (r *maker) foot(p Page) (facts []fact) {
 					dataset.Test: "for tests"}[role])
 		}
 	}
+	// The first 16 digits of the rows' hash tell two tables with one name apart.
 	data := fmt.Sprintf("%s, %s: %s (seed %d)", m.Source, count(m.Counts.Sum(), "row"),
 		strings.Join(parts, ", "), m.Seed)
 	if len(m.All) > 16 {
@@ -263,6 +273,8 @@ func (r *maker) joint(p Page) error {
 	}
 	r.Scores = table{Name: "Errors of the model",
 		Head: []string{"rows", "wrong labels", "log loss"}}
+	// Each sample gets its share of wrong labels, its mean log loss in nats, and a table of which
+	// class is taken for which.
 	for i, of := range r.samples {
 		chances, truth, err := r.m.Joint.Judged(r.data.Table(), of.rows)
 		if err != nil {
@@ -294,6 +306,7 @@ func (r *maker) joint(p Page) error {
 	s = r.begin("training", "How it was trained")
 	s.Note = "A model of each class against the others was trained. krigo extract MODEL --target " +
 		"NAME writes it to a file, whose report shows its function and its training."
+	// Every class has a model of its own, so the page only names their kernels.
 	for _, m := range r.m.Joint.Models {
 		q := m.Trained()
 		s.Facts = append(s.Facts,
@@ -303,7 +316,9 @@ func (r *maker) joint(p Page) error {
 	return nil
 }
 
-// glance begins the page's first part: the figures that most readers want.
+// glance begins the section "At a glance": predicted against observed values and residuals, or a
+// table of labels for classes, and the importance of columns. unranked says why there is no
+// ranking, or is nil.
 func (r *maker) glance(unranked error) {
 	s := r.begin("glance", "At a glance")
 	of := r.main()
@@ -381,8 +396,10 @@ func (r *maker) supported() {
 // these are more.
 const leastReference = 20
 
-// settle ranks the columns and finds the row that slices go through.
-// Columns that can't be ranked stay in their order.
+// settle ranks the columns by importance, and sets r.middle, the row at which slices hold the other
+// columns. If fewer than leastReference rows were given and the posterior has more, or if the given
+// rows can't be predicted, the posterior's rows replace them. If the columns can't be ranked, they
+// keep their order, and settle returns the reason.
 func (r *maker) settle() error {
 	if few := r.real.n() < leastReference; few ||
 		caught(func() error { _, err := r.means(r.real.x); return err }) != nil {
@@ -487,6 +504,8 @@ func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 	r.NoBetter = r.m.NoBetter()
 }
 
+// warnOfCertificate warns of a bound that isn't a certificate, and of a certificate that promises
+// nothing because its bound on the loss is 1.
 func (r *maker) warnOfCertificate() {
 	switch c := r.m.Certificate; {
 	case c == nil, r.m.Terms.Backtest: // the first sentence of the page says it

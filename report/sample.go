@@ -42,13 +42,15 @@ func (s *sample) misses() int {
 	return len(lists.If(s.miss, func(missed bool) bool { return missed }))
 }
 
-// within returns the share of residuals of at most a size, in their standard deviation.
+// within returns the share of rows whose residual is at most size predictive standard deviations,
+// on either side.
 func (s *sample) within(size float64) float64 {
 	inside := lists.If(s.z, func(z float64) bool { return math.Abs(z) <= size })
 	return float64(len(inside)) / float64(len(s.z))
 }
 
-// finite says whether residuals can be drawn.
+// finite says whether the observations, the residuals and the range of the residuals are finite, so
+// that they can be drawn.
 func (s *sample) finite() bool {
 	return linalg.Finite(s.z) && linalg.Finite(s.y) &&
 		linalg.Finite([]float64{slices.Max(s.z) - slices.Min(s.z)})

@@ -77,6 +77,7 @@ func (r *maker) compared() {
 		all = append(all, r.scored(s))
 		counted = counted || s.role == dataset.Certified
 	}
+	// Without test rows at hand, the figures in the model file are shown, in the fitter's name.
 	if t := r.m.Test; t != nil && len(r.samples) == 0 {
 		s := blank("this model", count(t.Rows, "test row")+", the fitter says")
 		s.rmse = t.RMSERaw
@@ -89,6 +90,7 @@ func (r *maker) compared() {
 	x := r.context
 	if c != nil && x != nil {
 		rows := whole(x.Rows) + " " + r.kept()
+		// The context in the file has the model's figures on the certified rows.
 		if !counted {
 			s := blank("this model", rows)
 			r.ofCertified(&s)
@@ -139,6 +141,7 @@ func (r *maker) tabled(all []score) table {
 		}
 	}
 	t.Cells = lists.Of(all, cells)
+	// from the last column, so that deletions leave the numbers of the others
 	for k := len(t.Head) - 1; k >= 0; k-- {
 		if !slices.ContainsFunc(t.Cells, func(cells []string) bool { return cells[k] != "" }) {
 			t.Head = slices.Delete(t.Head, k, k+1)

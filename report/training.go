@@ -95,7 +95,8 @@ func (r *maker) facts() (facts []fact) {
 	return facts
 }
 
-// bound says what the certificate is made of.
+// bound returns the certificate's bounds and what they are made of: empirical risk, KL and
+// penalties in nats. It returns nil without a certificate.
 func (r *maker) bound() []fact {
 	m := r.m
 	c := r.certified
@@ -277,6 +278,8 @@ func (r *maker) own(j int, l float64) string {
 	return number(l * r.m.Scaling.InputScale[j])
 }
 
+// drawCurves draws the objective by iteration of every start, with the best one in front. It draws
+// nothing if no curve has values.
 func (r *maker) drawCurves() error {
 	if !slices.ContainsFunc(r.m.Curves, func(c *model.Curve) bool { return len(c.Values) > 0 }) {
 		return nil
@@ -287,6 +290,7 @@ func (r *maker) drawCurves() error {
 	})
 	low := math.Inf(1)
 	high := math.Inf(-1)
+	// The best curve is drawn last, over the others.
 	others := lists.If(r.m.Curves, func(c *model.Curve) bool {
 		return c != best && len(c.Values) > 0
 	})
@@ -324,6 +328,7 @@ func (r *maker) drawCurves() error {
 			count(best.Iterations[len(best.Iterations)-1], "iteration"))})
 }
 
+// last returns the last value of a curve, or infinity for an empty one.
 func last(c *model.Curve) float64 {
 	if len(c.Values) == 0 {
 		return math.Inf(1)

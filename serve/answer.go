@@ -17,6 +17,7 @@ const (
 	longBody  = 4 << 10 // a body with more bytes waits for its turn to be parsed
 )
 
+// writeJSON answers v as JSON with a status.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -39,6 +40,7 @@ type failure struct {
 	Error string `json:"error"`
 }
 
+// fail answers an error as JSON. A client may try again a second after a 503.
 func fail(w http.ResponseWriter, status int, err error) {
 	if status == 503 {
 		w.Header().Set("Retry-After", "1")
@@ -47,8 +49,10 @@ func fail(w http.ResponseWriter, status int, err error) {
 	writeJSON(w, status, failure{strings.ToValidUTF8(clipTo(err.Error(), 4096), "")})
 }
 
+// clip returns the first 40 bytes of a text from a request, for a message.
 func clip(text []byte) string { return clipTo(string(text[:min(len(text), 41)]), 40) }
 
+// clipTo returns text, or its first bytes up to most and an ellipsis.
 func clipTo(text string, most int) string {
 	if len(text) > most {
 		return text[:most] + "…"
@@ -63,10 +67,14 @@ type steady struct {
 	latest time.Time
 }
 
+// newSteady returns a writer that gives up if the client stops reading, or if the answer takes
+// longer than within.
 func newSteady(w http.ResponseWriter, within time.Duration) http.ResponseWriter {
 	return &steady{w, time.Now().Add(within)}
 }
 
+// Write writes b in steps of stepBytes, with a deadline for each step. A slow client keeps its
+// connection, and one that has stopped reading doesn't.
 func (s *steady) Write(b []byte) (written int, err error) {
 	line := http.NewResponseController(s.ResponseWriter)
 	for len(b) > 0 && err == nil {

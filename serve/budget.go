@@ -32,6 +32,7 @@ func clientAt(remote string) client {
 	return client{network}
 }
 
+// clientOf returns the client that a request counts for.
 func clientOf(r *http.Request) client { return clientAt(r.RemoteAddr) }
 
 // pocket is the number of bytes that a request may hold without the budget, so that single rows
@@ -64,6 +65,7 @@ type budget struct {
 	freed   chan struct{} // closed when memory is given back
 }
 
+// newBudget returns a budget of size bytes.
 func newBudget(size int64) *budget {
 	return &budget{size: size, patience: patience, by: map[client]int64{},
 		freed: make(chan struct{})}
@@ -76,6 +78,7 @@ type hold struct {
 	bytes  int64
 }
 
+// hold returns an empty hold of a client. The caller closes it when the request ends.
 func (b *budget) hold(of client) *hold { return &hold{of: of, budget: b} }
 
 // resize changes the hold to the given number of bytes.
@@ -92,6 +95,7 @@ func (h *hold) resize(ctx context.Context, bytes int64) error {
 	defer b.mu.Unlock()
 	for {
 		more := bytes - h.bytes
+		// the rule of budget: a client has at most what is free after it
 		if more <= 0 || b.by[h.of]+more <= b.size-b.used-more {
 			h.add(more)
 			return nil
@@ -101,6 +105,7 @@ func (h *hold) resize(ctx context.Context, bytes int64) error {
 			defer timer.Stop()
 			late = timer.C
 		}
+		// The lock is given up during the wait, so the rule is checked again after it.
 		freed := b.freed
 		b.waiting++
 		b.mu.Unlock()

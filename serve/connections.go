@@ -41,6 +41,7 @@ type theirs struct {
 	waiting list.List
 }
 
+// connection is an open connection, with the client that it counts for.
 type connection struct {
 	net.Conn
 	of   client
@@ -50,6 +51,7 @@ type connection struct {
 	had  bool          // a request has come
 }
 
+// connectionKey is the key of the *connection in the context of a connection's requests.
 type connectionKey struct{}
 
 // opened adds a new connection. It is http.Server.ConnContext.
@@ -70,7 +72,10 @@ func (cs *connections) opened(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// makeRoom closes the connection that has to make room, if the server waits for any.
+// makeRoom closes one connection, because more than cs.most are open. Among the clients that the
+// server waits for, it takes the client with most connections, and closes this client's connection
+// that has waited longest. If the server waits for no connection, makeRoom closes none. The caller
+// holds cs.mu.
 func (cs *connections) makeRoom() {
 	var most *theirs
 	for _, t := range cs.by {
@@ -96,6 +101,7 @@ func (cs *connections) silent() {
 	}
 }
 
+// close closes the connection, and stops counting it as open. The caller holds the lock of c.from.
 func (c *connection) close() {
 	c.remove()
 	c.gone = true
@@ -129,6 +135,8 @@ func (cs *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
+// remove takes the connection off the lists of its server and of its client. The caller holds the
+// lock.
 func (c *connection) remove() {
 	c.wait(false)
 	delete(c.from.all, c.Conn)

@@ -16,6 +16,7 @@ type line[T comparable] struct {
 	waiting []T
 }
 
+// add puts an item at the end of its client's line. A new client's line comes last.
 func (f *fair[T]) add(of client, item T) {
 	for _, l := range f.lines {
 		if l.of == of {
@@ -106,6 +107,7 @@ func (t *turns) take(ctx context.Context, of client, long bool, do func()) error
 	return nil
 }
 
+// end ends a turn, and calls the next client that waits.
 func (t *turns) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

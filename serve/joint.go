@@ -111,6 +111,7 @@ type KindAnswer struct {
 	krigo.Labels
 }
 
+// json writes the answer as JSON, one prediction after another.
 func (a KindAnswer) json(text *bytes.Buffer) {
 	rows := a.Predictions
 	a.Predictions = nil
@@ -156,6 +157,8 @@ type wish struct {
 // jointParameters are the query parameters of a wish.
 var jointParameters = []string{"samples", "seed", "covariance"}
 
+// wishOf reads the parameters samples, seed and covariance. It refuses numbers out of range, and a
+// query that asks for neither draws nor covariances.
 func wishOf(query url.Values) (w wish, err error) {
 	if text := query.Get("samples"); query.Has("samples") {
 		if w.samples, err = strconv.Atoi(text); err != nil || w.samples < 0 ||
@@ -222,12 +225,14 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	return err
 }
 
-// bytesOfShare is the memory that further takes for each input of a row, with its part of the
-// answer.
+// bytesOfShare is the number of bytes that further reserves for each input of a row: its
+// contribution, and the text of it in the answer.
 const bytesOfShare = 100
 
-// further makes an answer of predictions and of what its query asks for beside them.
-// What takes all cores waits for its turn.
+// further returns the answer for predictions ps of the rows of t, with the parts that the query
+// asks for: explain=true adds explanations, observed=true a comparison with the rows' targets, and
+// sets=LEVEL sets of labels. Explanations and comparisons use all cores, so the request first
+// reserves memory and waits for its turn.
 func further(ctx context.Context, query url.Values, held *hold, one *turns, m *served,
 	t *dataset.Table, ps []model.Prediction) (to Answer, err error) {
 	explain, err := truth(query, "explain")
@@ -238,6 +243,8 @@ func further(ctx context.Context, query url.Values, held *hold, one *turns, m *s
 		return to, err
 	case explain && t.Rows > jointRows:
 		return to, tooManyRows(jointRows)
+	// The reservation is made before the wait, so that a request never holds its turn while it
+	// waits for memory.
 	case explain || observed:
 		if err := held.resize(ctx,
 			kept(t)+bytesOfShare*int64(t.Rows)*int64(len(m.Inputs))); err != nil {
@@ -276,6 +283,7 @@ func (j Joint) write(w http.ResponseWriter, turn func(do func()) error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	// The object stays open: the closing brace follows the last list of rows.
 	line := head[:len(head)-1]
 	for _, of := range rows {
 		for i, values := range of.values {

@@ -16,6 +16,7 @@ type metrics struct {
 	models   prometheus.Gauge
 }
 
+// newMetrics returns the server's metrics, with Go's and the process's own.
 func newMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -58,10 +59,12 @@ var (
 	outcomeAlarm = byModel("krigo_outcome_alarm", "1 after an alarm, else 0.")
 )
 
+// byModel describes a metric that has a value for each model.
 func byModel(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, []string{"model"}, nil)
 }
 
+// Describe implements prometheus.Collector.
 func (o outcomes) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{outcomeRows, outcomeMisses, outcomeRisk, certifiedRisk,
 		outcomeEvidence, outcomeAlarm} {
@@ -69,6 +72,8 @@ func (o outcomes) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
+// Collect implements prometheus.Collector. It reads every watched model's state at the time of the
+// scrape, so that a model that is gone leaves no figures.
 func (o outcomes) Collect(to chan<- prometheus.Metric) {
 	for name, m := range *o.library.models.Load() {
 		if m.watch == nil {

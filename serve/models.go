@@ -135,6 +135,7 @@ func (l *library) scan() ([]change, error) {
 			changes = append(changes, change{name: name, what: "removed"})
 		}
 	}
+	// The map is replaced and never changed, because requests under way read the old one.
 	if len(changes) > 0 || l.models.Load() == nil {
 		l.models.Store(&now)
 	}
@@ -163,6 +164,7 @@ func (l *library) read(name, path string, old *served) (*served, error) {
 		return old, err
 	}
 	at := stamp{info}
+	// A file that failed isn't read again until it changes.
 	if (old != nil && old.file.same(at)) || l.failed[name].same(at) {
 		return old, nil
 	}

@@ -30,7 +30,8 @@ func (p *pace) rest() {
 	p.since = now
 }
 
-// paced pauses the work between two reads, or two writes.
+// paced reads or writes a request's text with pauses. Parsing and encoding a long text then leaves
+// the processor to other requests every pieceTime.
 type paced struct {
 	pace
 	from io.Reader
@@ -40,11 +41,13 @@ type paced struct {
 // pacedBytes is the largest part that a read returns, which takes about pieceTime to parse.
 const pacedBytes = 8 << 10
 
+// Read returns at most pacedBytes, and pauses before it if a pause is due.
 func (p *paced) Read(b []byte) (int, error) {
 	p.rest()
 	return p.from.Read(b[:min(len(b), pacedBytes)])
 }
 
+// Write pauses if a pause is due, and then writes all of b.
 func (p *paced) Write(b []byte) (int, error) {
 	p.rest()
 	return p.to.Write(b)

@@ -324,6 +324,7 @@ func (q *queue) attempt(ctx context.Context, pieces []*piece) (err error) {
 	cols := widthOf(q.model)
 	var together []float64
 	var read []*piece
+	// Rows that can't be read spoil their own piece alone.
 	for _, p := range pieces {
 		if p.err = p.read(q.model, &together); p.err == nil {
 			read = append(read, p)

@@ -26,6 +26,7 @@ type badRequest struct {
 
 func (e *badRequest) Error() string { return e.err.Error() }
 
+// bad returns an error that the client can mend, with its HTTP status.
 func bad(status int, format string, args ...any) error {
 	return &badRequest{status, fmt.Errorf(format, args...)}
 }
@@ -76,6 +77,7 @@ func inputsOf(m *krigo.Model) []Input {
 	return inputs
 }
 
+// namesOf returns the inputs' names.
 func namesOf(inputs []Input) []string {
 	return lists.Of(inputs, func(i Input) string { return i.Name })
 }
@@ -100,6 +102,7 @@ func scaledInputs(m *krigo.Model) []Input {
 		}
 		return inputs
 	}
+	// at is the column's first input. Each category is an input of its own.
 	at := 0
 	for _, c := range m.Encoding.Columns {
 		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at],
@@ -117,8 +120,9 @@ const (
 	mostHeld  = 10_000
 )
 
-// settle sets Usual, from the rows that the model holds.
-// A column of numbers has a usual value only if all of them are whole numbers.
+// settle sets Usual to the most frequent value among rows that the model holds, for the page to
+// begin with. A column of numbers has a usual value only if all its values are whole numbers, and
+// few different ones. Models with inducing inputs hold no rows.
 func (i *Input) settle(m *krigo.Model) {
 	q := m.Trained()
 	if i.at < 0 || q.Inducing() > 0 || q.Support.Rows == 0 {
@@ -171,6 +175,7 @@ func (i Input) cell(value json.RawMessage) (string, error) {
 	return string(value), nil
 }
 
+// kind says in words what a cell of the input holds.
 func (i Input) kind() string {
 	switch {
 	case i.Categories != nil:
@@ -247,6 +252,7 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 	}
 	var work pace
 	for i, c := range text {
+		// a pause now and then, as in paced
 		if i%pacedBytes == pacedBytes-1 {
 			work.rest()
 		}
@@ -268,6 +274,8 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 		case quoted:
 		case c == '\n':
 			end()
+			// The reader splits at one of the three marks, so the most frequent one bounds the
+			// cells.
 			cells += 1 + max(marks[0], marks[1], marks[2])
 			marks = [3]int{}
 			longest = max(longest, i-begin)
@@ -316,6 +324,7 @@ func textsOf(inputs []Input, rows int) (bytes int64) {
 // span is the length of a JSON value. Decoding into a span copies nothing.
 type span int
 
+// UnmarshalJSON keeps only the length of the value's text.
 func (s *span) UnmarshalJSON(value []byte) error {
 	*s = span(len(value))
 	return nil
@@ -349,7 +358,8 @@ func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error)
 	return t, nil
 }
 
-// envelope returns the model's name and the rows of a body, each as its JSON text.
+// envelope splits the JSON body of a request into the model's name and the JSON text of each row.
+// It copies no row, and refuses more than maxRows rows, unknown keys and keys that come twice.
 func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, err error) {
 	d := json.NewDecoder(&paced{from: bytes.NewReader(body)})
 	syntax := func(err error) error {
@@ -400,6 +410,7 @@ func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, er
 				if err := d.Decode(&row); err != nil {
 					return "", nil, syntax(err)
 				}
+				// The row's text ends here in the body, and has row bytes.
 				end := d.InputOffset()
 				rows = append(rows, json.RawMessage(body[end-int64(row):end]))
 			}
@@ -423,6 +434,7 @@ func envelope(body []byte, maxRows int) (name string, rows []json.RawMessage, er
 	return name, rows, nil
 }
 
+// tooManyRows returns the error 413 for a request of more than limit rows.
 func tooManyRows(limit int) error {
 	return bad(413, "more than %d rows: send them in several requests", limit)
 }

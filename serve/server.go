@@ -103,6 +103,7 @@ func Handler(m *krigo.Model, o Options) (http.Handler, error) {
 	return s.front(false), nil
 }
 
+// newServer returns a server without models. Options that are 0 get their defaults.
 func newServer(o Options) *Server {
 	defaults := Defaults()
 	o.MaxBody = cmp.Or(o.MaxBody, defaults.MaxBody)
@@ -155,6 +156,7 @@ func New(path string, o Options) (_ *Server, err error) {
 		return nil, fmt.Errorf("%s: the folder holds no model files (%s)", path, "*"+ending)
 	}
 	s.report(changes)
+	// The library exists now, so its models' outcomes can be collected.
 	s.metrics.registry.MustRegister(outcomes{s.library})
 	return s, nil
 }
@@ -249,6 +251,8 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	var err error
+	// Shutdown waits for requests under way, for Timeout at most. Connections that never sent a
+	// request are closed within a second.
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
@@ -292,6 +296,8 @@ func (s *Server) front(localOnly bool) http.Handler {
 	return s.observed(guarded(s.handler, s.o.Token != "", localOnly))
 }
 
+// routes returns the handler of all paths. Paths under /v1 and /metrics ask for the token. Health,
+// the page and openapi.json don't.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/predict", protected(s.o.Token, s.predict))
@@ -357,6 +363,7 @@ func (s *Server) health(w http.ResponseWriter, without int) {
 	writeJSON(w, without, h)
 }
 
+// health is the answer of GET /healthz and GET /readyz.
 type health struct {
 	Status string `json:"status"`
 	Token  bool   `json:"token"`  // whether /v1 and /metrics ask for a token
@@ -370,16 +377,19 @@ type recorder struct {
 	status int
 }
 
+// WriteHeader keeps the first status.
 func (r *recorder) WriteHeader(status int) {
 	r.status = cmp.Or(r.status, status)
 	r.ResponseWriter.WriteHeader(status)
 }
 
+// Write keeps the status 200 if none was written before.
 func (r *recorder) Write(b []byte) (int, error) {
 	r.status = cmp.Or(r.status, 200)
 	return r.ResponseWriter.Write(b)
 }
 
+// Unwrap returns the writer below, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // statusAborted is the status that is logged and counted if the client leaves before it is
@@ -412,6 +422,8 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			status := cmp.Or(rec.status, statusAborted)
 			s.metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 			s.metrics.seconds.WithLabelValues(route).Observe(took.Seconds())
+			// Metrics count every request. The log tells only of statuses from 500 on, unless it is
+			// at debug level.
 			level := slog.LevelDebug
 			if status >= 500 {
 				level = slog.LevelWarn
@@ -444,6 +456,7 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, 200, modelList{names})
 }
 
+// modelList is the answer of GET /v1/models.
 type modelList struct {
 	Models []string `json:"models"`
 }
@@ -484,6 +497,7 @@ type Description struct {
 	TogetherSentence string          `json:"together_sentence,omitempty"`
 }
 
+// model answers the description of a model, with descriptions of the other targets in its file.
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	query, err := parameters(r)
 	var m *served
@@ -502,7 +516,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, 200, d)
 }
 
-// describe returns the description of a target's model.
+// describe returns the description of a target's model: its inputs with their usual values, its
+// certificate in words, and what outcomes have shown of it.
 func describe(m *served) Description {
 	trained := m.Trained()
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Classes: m.Classes,
@@ -535,6 +550,8 @@ func describe(m *served) Description {
 	return d
 }
 
+// predict answers the predictions for the rows of a request, as JSON or CSV. The memory for the
+// table, and for all targets' predictions, is reserved before the work.
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
@@ -572,6 +589,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		kind = "text/csv; charset=utf-8"
 		write = func() { answer.csv(&paced{to: &text}) }
 	}
+	// Long answers take turns, and leave processors to short ones.
 	if err := s.texts.take(ctx, held.of, table.Rows > shortRows, write); err != nil {
 		s.refuse(w, r, err)
 		return
@@ -720,6 +738,7 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		state, added, err = m.observe(ctx, held.of, key, table)
 	}
+	// The key came before with other rows.
 	var other *watch.KeyError
 	if errors.As(err, &other) {
 		err = bad(422, "Idempotency-Key: %w", other)

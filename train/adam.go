@@ -126,6 +126,8 @@ const (
 	Rejections = "no step stays inside the objective's domain"
 )
 
+// check returns an error unless the state is a possible one of n parameters: all vectors have n
+// finite numbers, V isn't negative, and counts make sense.
 func (s *AdamState) check(n int) error {
 	if err := starts(s.X, n); err != nil {
 		return err
@@ -209,6 +211,7 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 			s.Stopped = Cancelled
 			return s, err
 		}
+		// The schedule of α follows the share of steps that are done.
 		if r.annealed != nil {
 			r.annealed.SetProgress(r.share())
 		}
@@ -222,6 +225,7 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 				s.Stopped = Cancelled
 				return s, err
 			}
+			// Nothing precedes the start to go back to.
 			if s.Steps == 0 {
 				return nil, &StartError{reason}
 			}
@@ -289,6 +293,7 @@ func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
 	}
 	s := from.Clone()
 	s.Stopped = ""
+	// A resumed run must lie in its box already. Otherwise it has other settings.
 	for i, x := range s.X {
 		if s.X[i] = min(max(x, r.lower[i]), r.upper[i]); s.X[i] != x && s.Steps > 0 {
 			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, "+
@@ -378,6 +383,8 @@ func (r *adamRun) take(value float64) {
 	share := r.share()
 	copy(s.Previous, r.trial)
 	s.Failures = 0
+	// Sum is of the current epoch. Mean is of the last whole epoch or, during the first, of the
+	// batches so far.
 	if s.Steps%batches == 0 {
 		s.Sum = 0
 		s.Count = 0
@@ -389,7 +396,9 @@ func (r *adamRun) take(value float64) {
 	if s.Count == batches || s.Steps <= batches {
 		s.Mean = s.Sum / float64(s.Count)
 	}
+	// The learning rate falls from LearningRate to FinalRate by half a cosine.
 	rate := r.FinalRate + (r.LearningRate-r.FinalRate)*(1+math.Cos(math.Pi*share))/2
+	// Adam's corrections for moments that start at 0 (Kingma & Ba 2015, Algorithm 1).
 	c1 := 1 - math.Pow(beta1, float64(s.Steps))
 	c2 := 1 - math.Pow(beta2, float64(s.Steps))
 	for i, d := range r.g {

@@ -127,6 +127,7 @@ func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State,
 		return nil, err
 	}
 	s := r.State
+	// A state that meets a criterion already, such as the last state of a run, takes no step.
 	for s.Stopped = o.stopped(s); s.Stopped == ""; {
 		advanced, err := r.iterate()
 		if err != nil {
@@ -166,6 +167,7 @@ type run struct {
 	v, q      []float64 // workspace of the conjugate gradients
 }
 
+// newRun returns a run from state s, which it changes. It drops the oldest pairs beyond memory.
 func newRun(ctx context.Context, f Objective, s *State, lower, upper []float64, memory int) *run {
 	n := len(s.X)
 	if old := len(s.S) - memory; old > 0 {
@@ -236,6 +238,8 @@ func (r *run) outward(i int, v float64) bool {
 	return (v < 0 && r.X[i] == r.lower[i]) || (v > 0 && r.X[i] == r.upper[i])
 }
 
+// projectedGradient returns the largest |∂f/∂x_i| among parameters that may move against their
+// derivative, because no bound stops them.
 func (r *run) projectedGradient() (largest float64) {
 	for i, g := range r.Gradient {
 		if !r.outward(i, -g) {
@@ -567,6 +571,7 @@ func (r *run) accept(value, t float64) {
 		r.S = r.S[:copy(r.S, r.S[1:])]
 		r.Y = r.Y[:copy(r.Y, r.Y[1:])]
 	}
+	// s = change of x, y = change of the gradient
 	for i := range s {
 		s[i], y[i] = r.trial[i]-r.X[i], r.tg[i]-r.Gradient[i]
 	}
@@ -576,6 +581,7 @@ func (r *run) accept(value, t float64) {
 	r.Iterations++
 	r.Step = t
 	r.Before = r.Decrease
+	// relative to the value, but not to less than 1
 	r.Decrease = (r.Value - value) / max(math.Abs(r.Value), math.Abs(value), 1)
 	r.Value = value
 	copy(r.X, r.trial)
@@ -583,6 +589,7 @@ func (r *run) accept(value, t float64) {
 	r.ProjectedGradient = r.projectedGradient()
 }
 
+// result returns the current point as a Result. It shares the state's slices.
 func (r *run) result() *Result {
 	return &Result{X: r.X, Value: r.Value, Gradient: r.Gradient, Iterations: r.Iterations,
 		Evaluations: r.Evaluations, Rejected: r.Rejected, Rejection: r.Rejection,
@@ -596,6 +603,7 @@ func add(h []float64, c float64, v []float64) {
 	}
 }
 
+// dot returns the scalar product of a and b. b has at least the length of a.
 func dot(a, b []float64) (sum float64) {
 	for i, v := range a {
 		sum += v * b[i]

@@ -58,6 +58,8 @@ func (s *MMAState) Clone() *MMAState {
 	return &c
 }
 
+// check returns an error unless the state is a possible one of n parameters. A state without a
+// gradient is fresh, and only needs its X.
 func (s *MMAState) check(n int) error {
 	if err := starts(s.X, n); err != nil {
 		return err
@@ -99,6 +101,7 @@ const (
 // handed to step. Otherwise Minimize works as LBFGS.Minimize does.
 func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState,
 	step func(*MMAState) error) (*Result, error) {
+	// MMA stops by the criteria of L-BFGS.
 	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations,
 		GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
 	if err != nil {
@@ -134,6 +137,7 @@ func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState,
 			return s.result(lower, upper), err
 		}
 		if !accepted {
+			// A later run from this state begins with the curvature of a fresh run.
 			s.Rho = rhoStart
 			s.Stopped = LineSearchFailed
 			break
@@ -203,6 +207,8 @@ func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial
 			s.advance(trial, value, g, lower, upper)
 			return true, nil
 		default:
+			// The approximation was too low, so ρ rises to what the overshoot asks for, or tenfold
+			// at most.
 			s.Rho = min(rhoRise*s.Rho, rhoOvershoot*(s.Rho+(value-model)/curvature))
 		}
 		if !finite(s.Rho) {
@@ -223,6 +229,7 @@ func (s *MMAState) projected(lower, upper []float64) (largest float64) {
 	return largest
 }
 
+// result returns copies of the state's current point and figures.
 func (s *MMAState) result(lower, upper []float64) *Result {
 	return &Result{X: slices.Clone(s.X), Value: s.Value, Gradient: slices.Clone(s.Gradient),
 		Iterations: s.Iterations, Evaluations: s.Evaluations, Rejected: s.Rejected,

@@ -230,6 +230,7 @@ func (e *StartError) Error() string {
 // Unwrap returns the reason.
 func (e *StartError) Unwrap() error { return e.Reason }
 
+// finite says whether v is neither infinite nor NaN: ∞ − ∞ and NaN − NaN are NaN.
 func finite(v float64) bool { return v-v == 0 }
 
 // notFinite returns the index of the first entry that isn't finite, or -1.

@@ -55,6 +55,8 @@ func evidenceBounds(p *plan.Plan, d method.Diagnostics,
 	return &fitting.EvidenceBounds{Upper: &upper, Variational: &lower}, err
 }
 
+// Evaluate returns the objective and its gradient at given parameters, without training, and the
+// certificate at these parameters if they have one.
 func Evaluate(ctx context.Context, table *dataset.Table, params *fitting.Params,
 	o ask.Asked) (e *fitting.Evaluation, err error) {
 	defer matrix.Ended(&err)
@@ -102,6 +104,7 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *fitting.Params,
 		return nil, err
 	}
 	differentiate(e, f, d.FreeForm, at, gradient, params)
+	// An α-ELBO by conjugate gradients is a random estimate without a posterior.
 	if p.Estimate {
 		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its " +
 			"posterior isn't computed"
@@ -150,6 +153,7 @@ func given(table *dataset.Table, params *fitting.Params,
 	if o.Method.AlphaBy != "" {
 		return nil, nil, faults.Usage("alpha learn and cv: nothing is trained here, give a number")
 	}
+	// Parameters may bring a free-form posterior of their own.
 	if params.Posterior != nil && !o.Method.Kind().FreeForm {
 		o.Method.Posterior = "free" // whether the objective has a free form is checked below
 	}
@@ -174,7 +178,8 @@ func given(table *dataset.Table, params *fitting.Params,
 	return p, x, err
 }
 
-// differentiate fills in the gradient. free isn't nil if q is a parameter.
+// differentiate fills in e.Gradient from the objective's gradient, whose entries are as those of
+// at. free isn't nil if q is among the parameters.
 func differentiate(e *fitting.Evaluation, f plan.Family, free *objective.FreeFormProblem, at,
 	gradient []float64, params *fitting.Params) {
 	nk := len(f.Kernel.Params())
@@ -248,7 +253,8 @@ func startFree(free *objective.FreeFormProblem, f plan.Family, x []float64,
 	return full, free.SetMoments(full, given.Mean, ls)
 }
 
-// of fills in a kernel's derivatives, and removes them from the front of d.
+// of moves a kernel's derivatives from the front of d to g, part by part. Derivatives by ln l²
+// become derivatives by ln l.
 func of(g *fitting.Gradient, k kernel.Kernel, d *[]float64) {
 	if parts := kernel.Parts(k); parts != nil {
 		g.Parts = make([]fitting.Gradient, len(parts))
@@ -278,7 +284,9 @@ func of(g *fitting.Gradient, k kernel.Kernel, d *[]float64) {
 	}
 }
 
-// BoundEvidence bounds the evidence at the parameters of a sparse model, as the library says.
+// BoundEvidence returns bounds on ln p(y) at the parameters of a sparse model, in nats, for the
+// rows that its posterior saw. It returns nil if the model isn't sparse, wasn't made from d, or
+// learnt a posterior after an informed prior.
 func BoundEvidence(m *model.Model, d *dataset.Data) (bounds *fitting.EvidenceBounds,
 	err error) {
 	defer matrix.Ended(&err)

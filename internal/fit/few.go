@@ -7,6 +7,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
+// FewGroups returns the number of the model's groups, and the number that a certificate would take,
+// if the fit had groups and certified none. Otherwise it returns nil.
 func FewGroups(m *model.Model) *fitting.Few {
 	if m.Group == "" || m.Counts[dataset.Certified] > 0 || m.Fitted == nil {
 		return nil

@@ -45,7 +45,9 @@ type work struct {
 	over atomic.Bool
 }
 
-// Err returns nil once the fit is over.
+// Err returns the context's error while the fit runs, and nil once it is over. The finished model
+// keeps matrices that carry this context, and the end of the context after the fit must not stop
+// its predictions.
 func (w *work) Err() error {
 	if w.over.Load() {
 		return nil
@@ -53,7 +55,8 @@ func (w *work) Err() error {
 	return w.Context.Err()
 }
 
-// during returns the context of a fit. It ends reading rows, training and certifying.
+// during returns the context of a fit, and the function to call when the fit is over. If the
+// context ends before that call, reading rows, training and certifying end too.
 func during(ctx context.Context, predicting func(done, of int)) (context.Context, func()) {
 	if predicting != nil {
 		ctx = model.Telling(ctx, predicting)
@@ -62,6 +65,8 @@ func during(ctx context.Context, predicting func(done, of int)) (context.Context
 	return w, func() { w.over.Store(true) }
 }
 
+// Fit fits a model to the table as the options say, and certifies it. A declaration among the
+// options is checked against the table before anything is trained.
 func Fit(ctx context.Context, table *dataset.Table, o ask.Asked) (m *model.Model, err error) {
 	defer matrix.Ended(&err)
 	if o, err = o.ResolveFor(table); err != nil {
@@ -73,6 +78,7 @@ func Fit(ctx context.Context, table *dataset.Table, o ask.Asked) (m *model.Model
 			return nil, err
 		}
 	}
+	// Only the first rank tells people about progress, and saves checkpoints.
 	if table.Ranks().Rank() > 0 {
 		o.Run.Progress = nil
 		o.Run.Predicting = nil
@@ -104,11 +110,14 @@ func Fit(ctx context.Context, table *dataset.Table, o ask.Asked) (m *model.Model
 	return m, nil
 }
 
+// rolesOf returns the numbers of rows, or groups, by role, as a plan lists them.
 func rolesOf(c dataset.Counts) fitting.Roles {
 	return fitting.Roles{Test: c[dataset.Test], Calibration: c[dataset.Calibration],
 		Prior: c[dataset.Prior], Certified: c[dataset.Certified]}
 }
 
+// Decide returns the plan that Fit would follow for this table and these options: roles, kernels,
+// solver, and the number of starts. It stops before the search for parameters.
 func Decide(ctx context.Context, table *dataset.Table,
 	o ask.Asked) (told *fitting.Plan, err error) {
 	defer matrix.Ended(&err)
@@ -176,6 +185,8 @@ func open(table *dataset.Table,
 
 const declarationVersion = 1
 
+// Declare returns the declaration of a fit as indented JSON: the plan of Decide, with the hash of
+// the rows and all options.
 func Declare(ctx context.Context, table *dataset.Table, o ask.Asked) ([]byte, error) {
 	d, err := planned(ctx, table, o)
 	if err != nil {
@@ -185,6 +196,8 @@ func Declare(ctx context.Context, table *dataset.Table, o ask.Asked) ([]byte, er
 	return append(text, '\n'), err
 }
 
+// planned returns the declaration of a fit. Its options leave out any declaration, since a
+// declaration can't contain its own hash.
 func planned(ctx context.Context, table *dataset.Table, o ask.Asked) (fitting.Declaration, error) {
 	o.Run.Declared = ""
 	o.Run.Declaration = nil
@@ -192,6 +205,8 @@ func planned(ctx context.Context, table *dataset.Table, o ask.Asked) (fitting.De
 	return fitting.Declaration{Version: declarationVersion, Plan: plan}, err
 }
 
+// ReadDeclared returns the options of a declaration. The options carry the declaration and its
+// SHA-256, so that Fit can check what it does against them.
 func ReadDeclared(declaration []byte) (o ask.Options, err error) {
 	d, err := readDeclaration(declaration)
 	if err != nil {
@@ -206,6 +221,8 @@ func ReadDeclared(declaration []byte) (o ask.Options, err error) {
 	return o, nil
 }
 
+// readDeclaration parses a declaration, and refuses other versions and texts that aren't
+// declarations.
 func readDeclaration(text []byte) (d fitting.Declaration, err error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return d, fmt.Errorf("this isn't a declaration: %w", err)
@@ -230,6 +247,7 @@ func withNotices(d fitting.Declaration, words []string) ([]byte, error) {
 	}{d.Version, plan{*d.Plan, words}})
 }
 
+// hashOf returns the SHA-256 of a declaration's bytes in hexadecimal digits.
 func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
 
 // CheckFollows checks that a model was fitted by this declaration, from the data of the
@@ -250,9 +268,9 @@ func CheckFollows(ctx context.Context, m *model.Model, table *dataset.Table,
 	return checkDeclared(ctx, table, o, declaration)
 }
 
-// checkDeclared checks that a declaration says what a fit with these options would do with a table.
-// It compares everything that people read in the declaration, and refuses a field that stands there
-// twice.
+// checkDeclared returns an error unless the declaration says what a fit with options o would do
+// with the table. It compares the whole text, so that a field that was altered, or that stands
+// there twice, is found.
 func checkDeclared(ctx context.Context, table *dataset.Table, o ask.Asked,
 	declaration []byte) error {
 	d, err := readDeclaration(declaration)
@@ -266,6 +284,7 @@ func checkDeclared(ctx context.Context, table *dataset.Table, o ask.Asked,
 	if err != nil {
 		return err
 	}
+	// Options are compared in the present version's words, since a declaration may be older.
 	said := ask.Compact(declaration)
 	same := bytes.Equal(ask.Translated(d.Plan.Options), ask.Compact(own.Plan.Options))
 	if same {
@@ -275,6 +294,7 @@ func checkDeclared(ctx context.Context, table *dataset.Table, o ask.Asked,
 	if err != nil {
 		return err
 	}
+	// Older versions wrote findings as sentences, so that text counts as the same, too.
 	older, err := withNotices(own, own.Plan.Findings.Words())
 	if err != nil {
 		return err

@@ -14,6 +14,8 @@ import (
 
 const mostLooked = 1500 // rows that Ties looks at
 
+// Look returns what ties the prior rows of a table together, without a fit: it measures the errors
+// of a quick GP on at most mostLooked of them (see conduct.Ties).
 func Look(ctx context.Context, table *dataset.Table, o ask.Asked) (found []model.Tie, err error) {
 	defer matrix.Ended(&err)
 	if o, err = o.ResolveFor(table); err != nil {
@@ -23,6 +25,7 @@ func Look(ctx context.Context, table *dataset.Table, o ask.Asked) (found []model
 	if err != nil {
 		return nil, err
 	}
+	// Certified rows aren't looked at, so that a later certificate pays for nothing.
 	rows, err := d.Take(dataset.Prior)
 	if err != nil {
 		return nil, err

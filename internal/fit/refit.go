@@ -21,6 +21,8 @@ import (
 
 // How a model is fitted again: the same model (Refit), or its sibling on all rows (Deliver).
 
+// Refit fits a model again with its own options on the table, and says how the result differs: in
+// the certificate, or in any bit of the file. differs is "" if it doesn't.
 func Refit(ctx context.Context, m *model.Model, table *dataset.Table,
 	progress func(fitting.Event)) (again *model.Model, differs string, err error) {
 	if m.Fitted == nil {
@@ -47,6 +49,7 @@ func Refit(ctx context.Context, m *model.Model, table *dataset.Table,
 		}
 	}
 	older := m.Context == nil
+	// Bits are compared without fields that hold file names or times, or that older versions lack.
 	bits := func(m *model.Model) ([]byte, error) {
 		same := *m
 		if older { // the model is older than contexts
@@ -79,6 +82,8 @@ func Refit(ctx context.Context, m *model.Model, table *dataset.Table,
 	return again, differs, err
 }
 
+// Deliver returns the model's sibling: the same method, trained on every row of the same table
+// except test rows. It has no certificate, because no row is left to certify it by.
 func Deliver(ctx context.Context, m *model.Model, table *dataset.Table,
 	with ask.Options) (sibling *model.Model, err error) {
 	defer matrix.Ended(&err)
@@ -107,6 +112,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table,
 	if err != nil {
 		return nil, err
 	}
+	// The hash is of the rows in any order.
 	if d.Units.Hash != m.All {
 		return nil, fmt.Errorf("%s isn't the data that the model was made from", table.Source)
 	}

@@ -39,6 +39,8 @@ func newBoxes(k kernel.Kernel, theta []float64, x matrix.Dense) (*boxes, bool) {
 	return &boxes{t, boxed, variance[0]}, ok
 }
 
+// search goes through the boxes from the highest bound on the correlation to the lowest. A box is
+// left out for a point if its bound is below the point's worst neighbour so far.
 func (s *boxes) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32,
 	keys []float64) {
 	order := s.alongside(q)
@@ -55,6 +57,7 @@ func (s *boxes) search(q matrix.Dense, m int, admit func(i, row int) bool, rows 
 		by := make([]int, n)
 		for p := 0; p < len(group); p += radial.Group {
 			w.of = group[p:min(p+radial.Group, len(group))]
+			// The points of a group lie close together, so one order of boxes serves them all.
 			clear(best)
 			for r, i := range w.of {
 				copy(w.points.Row(r), q.Row(int(i)))

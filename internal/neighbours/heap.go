@@ -13,6 +13,7 @@ type heap struct {
 	m    int
 }
 
+// newHeap returns an empty heap that keeps the m smallest keys.
 func newHeap(m int) heap { return heap{make([]float64, 0, m), make([]int32, 0, m), m} }
 
 // worst returns the largest key with which a row can still enter the heap.
@@ -48,6 +49,7 @@ func (h *heap) offer(key float64, row int32) {
 	}
 }
 
+// swap exchanges two entries, keys with rows.
 func (h *heap) swap(i, j int) {
 	h.keys[i], h.keys[j] = h.keys[j], h.keys[i]
 	h.rows[i], h.rows[j] = h.rows[j], h.rows[i]

@@ -14,6 +14,7 @@ type scan struct {
 	variance []float64 // prior variances of the rows
 }
 
+// newScan returns a search for any kernel, with the prior variance of each row of x.
 func newScan(k kernel.Kernel, theta []float64, x matrix.Dense) *scan {
 	s := &scan{k, theta, x, make([]float64, x.Rows)}
 	if x.Rows > 0 {
@@ -25,6 +26,7 @@ func newScan(k kernel.Kernel, theta []float64, x matrix.Dense) *scan {
 // scanTask is the number of rows whose covariances a task holds.
 const scanTask = 16
 
+// search compares every row of q with every row of x, in O(rows of q · rows of x) covariances.
 func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32,
 	keys []float64) {
 	linalg.Parallel((q.Rows+scanTask-1)/scanTask, func(t int) {

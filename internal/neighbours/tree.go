@@ -36,6 +36,8 @@ type node struct {
 	cut                 float64 // coordinate of the right half's first point
 }
 
+// newTree returns a tree of the rows of x. inverse holds the factor of each input in the kernel's
+// metric (kernel.Metric).
 func newTree(x matrix.Dense, inverse []float64) *tree {
 	t, scaled := ordered(x, inverse)
 	t.points = radial.Kept(scaled)
@@ -122,6 +124,8 @@ func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 			n.axis = j
 		}
 	}
+	// A whole number of leaves on the left makes the numbers of all nodes known before they are
+	// grown.
 	half := lo + ((hi-lo)/leafRows+1)/2*leafRows
 	t.halve(scaled, n.axis, lo, hi, half)
 	n.cut = scaled.At(half, n.axis)
@@ -146,6 +150,8 @@ func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 		pivot := scaled.At(lo+(hi-lo)/2, axis)
 		i := lo
 		j := hi
+		// After this loop, points up to j aren't above the pivot, and points from i on aren't below
+		// it.
 		for i <= j {
 			for scaled.At(i, axis) < pivot {
 				i++
@@ -165,6 +171,7 @@ func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 			}
 		}
 		switch {
+		// The half that has the place half−1 is partitioned further.
 		case half-1 <= j:
 			hi = j
 		case half-1 >= i:
@@ -178,6 +185,7 @@ func (t *tree) halve(scaled matrix.Dense, axis, lo, hi, half int) {
 // searchTask is the number of points that a task searches for.
 const searchTask = 64
 
+// search descends the tree for groups of radial.Group points that lie close together, in parallel.
 func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32,
 	keys []float64) {
 	order := t.alongside(q)
@@ -248,10 +256,12 @@ type walk struct {
 // shy is less than 1 by more than the rounding error of the distance to a box.
 const shy = 1 - 1e-12
 
-// visit searches a node. away holds the squared distances of its box from the points.
+// visit searches a node for the points of a group. away holds the squared distances of the node's
+// box from the points. The nearer child comes first, so that the other is more often too far.
 func (w *walk) visit(number int, away [radial.Group]float64) {
 	var near [radial.Group]bool
 	some := false
+	// shy allows for rounding, so that no neighbour is lost.
 	for r := range w.of {
 		near[r] = away[r]*shy <= w.heaps[r].worst()
 		some = some || near[r]

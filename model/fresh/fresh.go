@@ -64,6 +64,8 @@ func (f *Fresh) ShiftTo(rho float64) (err error) {
 	return err
 }
 
+// ShiftOf returns the bound for a source at a relative entropy of rho nats from the source that the
+// given bound is about. It refuses a negative rho.
 func ShiftOf(rho, bound float64) (*Shift, error) {
 	if !(rho >= 0) {
 		return nil, faults.Usage("shift %v: want a relative entropy in nats, 0 or more, such "+

@@ -24,9 +24,10 @@ func Headline(m *model.Model, c *pacbayes.Certificate) string {
 		least(p.Bound, m.Population().Says), narrow(m, c.Loss, p.HalfWidth, p.HalfWidthRaw))
 }
 
-// Foremost returns the point of c's curve to name if only one is named:
-// what somebody asked for, or the width for nine in ten predictions, or the last point if the curve
-// doesn't reach that share.
+// Foremost returns the point of c's curve that a headline names. If a share was promised, it is the
+// width that holds this share. Else, if an ε other than the default has a bound below 1, it is that
+// ε. Else it is the width that holds nine predictions in ten, or the curve's last point if no width
+// does.
 func Foremost(c *pacbayes.Certificate) pacbayes.CurvePoint {
 	share := 0.9
 	if c.Promise != nil {

@@ -53,6 +53,7 @@ func Observe(ctx context.Context, m *model.Model, table *dataset.Table,
 	n := float64(len(ps))
 	for i, p := range ps {
 		miss := p.Mean - o.Targets[i]
+		// A prediction on the right side of a limit has no error.
 		if sides != nil && sides[i]*miss > 0 {
 			miss = 0
 		}
@@ -105,6 +106,8 @@ func Observe(ctx context.Context, m *model.Model, table *dataset.Table,
 		o.Promise = fmt.Sprintf("%.0f of %.0f predictions (%.2f %%) %s. The certificate allows "+
 			"at most %.2f %%.", risk*n, n, 100*risk, miss, 100*cautious.RoundUp(certified, 4))
 	}
+	// A lower limit, with confidence 1 − δ, on the loss on further rows like these. Above the
+	// certified bound it contradicts the promise.
 	least := pacbayes.HoldOutLimit(zeroOne, risk, len(ps), m.Terms.Delta)
 	sure := cautious.Complement(m.Terms.Delta)
 	switch {

@@ -168,13 +168,14 @@ func saidMean(m *model.Model, c *pacbayes.Certificate) string {
 		cautious.Width(e.Bound*raw), unit, clip)
 }
 
-// unasked is the ε of options that name none. A table of widths leaves it out.
+// unasked is the default ε, in standard deviations of the target. An ε of exactly 0.6 counts as not
+// asked for, so that tables of widths and headlines don't name it.
 const unasked = 0.6
 
-// SaidPoints returns the points of c's curve that a sentence lists, by width.
-// These are what somebody asked for, then the shares in their order of use, and if these are few
-// the narrowest width. saidPoints also returns the smallest share for which the curve has no width,
-// or 1.
+// SaidPoints returns up to saidWidths points of c's curve that a sentence lists, by width: what
+// somebody asked for, then the shares of saidShares in their order, and the narrowest width if
+// there are fewer than two points. none is the smallest share that no width holds, among the
+// promised share and saidShares up to saidShare. It is 1 if all have a width.
 func SaidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none float64) {
 	add := func(p pacbayes.CurvePoint) {
 		same := func(q pacbayes.CurvePoint) bool { return q.HalfWidth == p.HalfWidth }
@@ -285,6 +286,8 @@ func Confidence(delta float64, which, group string) string {
 		cautious.Complement(delta), which, spelling.Either(group != "", "groups", "rows"))
 }
 
+// least returns "at least 94.5 % of predictions on further rows", for a bound b on the share of
+// misses, about rows of this kind.
 func least(b float64, about string) string {
 	return fmt.Sprintf("at least %s of predictions on further %s", cautious.Complement(b), about)
 }
@@ -315,7 +318,10 @@ func narrow(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
 	}
 }
 
-// Within does what narrow does, and adds the half-width in standard deviations of the target.
+// Within returns the band of a loss in words, such as "±9.2 of MEDV (1 sd)". width is the
+// half-width in the loss's unit, and raw in the target's unit. The parentheses have the half-width
+// in standard deviations of the target, or in declared scales. They are left out if the band is
+// relative, in the model's own standard deviations, or of another program's predictions.
 func Within(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
 	return narrow(m, loss, width, raw) +
 		spelling.Either(loss == pacbayes.Relative || loss == pacbayes.Scaled, "", scaled(m, width))
@@ -336,8 +342,9 @@ func scaled(m *model.Model, widths ...float64) string {
 	return fmt.Sprintf(" (%s %s)", strings.Join(texts, " and "), unit)
 }
 
-// Bound returns in words what c's bound on the mean prediction promises.
-// On the route direct c has no other bound.
+// Bound returns in words what c's bound on the mean prediction promises. If that bound is 1 it says
+// so, and names the bound on a random draw instead, unless the route is direct, which has none.
+// Shares are rounded up to a tenth of a percent.
 func Bound(m *model.Model, c *pacbayes.Certificate, about string) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), about)
 	switch {

@@ -167,6 +167,7 @@ func Split(d fitting.Data) model.Split {
 	return model.ByContent
 }
 
+// Loss returns the loss of a promise, with its half-widths in the units that the promise names.
 func Loss(p fitting.Promise, kind pacbayes.Kind) pacbayes.Loss {
 	return pacbayes.Loss{Kind: kind, Below: p.Epsilon, Above: p.EpsilonAbove}
 }

@@ -37,6 +37,7 @@ func (o Asked) Check(evaluating bool) error {
 		o.checkTogether(), o.checkBacktest(evaluating))...))
 }
 
+// checkData reports options of the data that contradict one another. It doesn't know the table.
 func checkData(d fitting.Data) settings.Faults {
 	wrong := settings.Faults{
 		faults.If(d.Target == "", "target: name the column to predict"),
@@ -97,6 +98,7 @@ func checkBeside(d fitting.Data) (wrong settings.Faults) {
 	)
 }
 
+// checkKernel reports kernel expressions that can't be parsed, or that are listed twice.
 func checkKernel(k fitting.Kernel) (wrong settings.Faults) {
 	expressions := Expressions(k, AutoKernels)
 	for i, expression := range expressions {
@@ -141,6 +143,8 @@ func CheckColumns(k fitting.Kernel, inputs []kernel.Input) error {
 	return nil
 }
 
+// checkPrior reports settings of the prior that its kind doesn't have, an impossible share of prior
+// rows, and an impossible grid.
 func checkPrior(p fitting.Prior) settings.Faults {
 	return settings.Faults{
 		faults.If(p.Kind == "grid" && (p.Learn || len(p.Temper) > 0),
@@ -156,6 +160,8 @@ func checkPrior(p fitting.Prior) settings.Faults {
 	}
 }
 
+// checkPromise reports an unknown loss, an impossible ε, and a second width that the loss doesn't
+// take.
 func checkPromise(p fitting.Promise) settings.Faults {
 	kind, err := pacbayes.ParseLoss(p.Loss)
 	if err != nil {
@@ -169,6 +175,7 @@ func checkPromise(p fitting.Promise) settings.Faults {
 	}
 }
 
+// checkRun reports options of the run that exclude one another, and an init that JSON can't hold.
 func checkRun(r fitting.Run) settings.Faults {
 	_, err := json.Marshal(r.Init)
 	return settings.Faults{

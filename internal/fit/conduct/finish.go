@@ -26,7 +26,8 @@ import (
 // How the best run becomes a model: rounded to the grid, certified and scored, with findings about
 // its parameters.
 
-// foundAbout returns what a person should know about the best run of a problem.
+// foundAbout returns findings about the best run of a problem: parameters that ended on their
+// bounds, an objective known only as a mean over batches, and steps that had to be shortened.
 func foundAbout(p *plan.Plan, problem method.Problem, best search.Run) (found finding.List) {
 	x := best.Result.X
 	names := problem.Names()
@@ -48,6 +49,7 @@ func foundAbout(p *plan.Plan, problem method.Problem, best search.Run) (found fi
 			kinds = [...]finding.Kind{finding.LengthscaleLow, finding.LengthscaleHigh}
 		}
 		end := 0
+		// on the upper bound, not the lower
 		if x[i] > (box.Lower[i]+box.Upper[i])/2 {
 			end = 1
 		}
@@ -150,6 +152,7 @@ func describe(d *deal.Dealt, q *posterior.Posterior, terms pacbayes.Terms,
 	if m.Beside != nil {
 		m.Dealt = d.Dealt
 	}
+	// An objective that trains for a bound doesn't fit a likelihood, unless the targets are labels.
 	if m.Counts, m.Groups = d.Roles.Counts(); !m.TrainsForBound() || o.Labels() {
 		m.Noise = o.Likelihood()
 	}
@@ -217,6 +220,7 @@ func Certify(d *deal.Dealt, q *posterior.Posterior, terms pacbayes.Terms,
 	if err != nil {
 		return nil, err
 	}
+	// Without a joint Q there is no KL, and only the mean's own misses could be bounded.
 	if why := q.Joint(); why != nil && !terms.MeanAlone() {
 		m.CertificateReason = why.Error()
 		return m, nil
@@ -251,7 +255,8 @@ type parameter struct {
 	value func(v float64) float64
 }
 
-// readParameter parses the name of a parameter.
+// readParameter parses a parameter's name, such as "0.1.log_lengthscale2[3]": the kernel's part
+// from 1 on, the name in words, the input's name, and the function from the parameter to its value.
 func readParameter(p *plan.Plan, text string) (of parameter) {
 	var parts []string
 	for {
@@ -272,6 +277,7 @@ func readParameter(p *plan.Plan, text string) (of parameter) {
 		of.input = p.Data.Inputs[j-1]
 	}
 	switch of.name = strings.ReplaceAll(text, "_", " "); {
+	// the parameter is ln l²
 	case of.name == search.Lengthscale+"2":
 		of.name = search.Lengthscale
 		of.value = func(v float64) float64 { return math.Exp(v / 2) }

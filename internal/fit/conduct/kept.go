@@ -47,6 +47,8 @@ func CheckAsked(m *model.Model, columns []string) error {
 	if why := otherInputs(o.Data, m, columns); why != "" {
 		return other("the inputs: " + why)
 	}
+	// The options name the prior's kernel. If a posterior followed an informed prior, OfPrior
+	// returns that prior.
 	base, temper := m.Posterior.OfPrior()
 	if base == nil {
 		base = m.Posterior
@@ -155,6 +157,7 @@ func otherInputs(d fitting.Data, m *model.Model, columns []string) string {
 			}
 		}
 	}
+	// The options name the columns that aren't inputs. Each column must be one or the other.
 	left := dataset.Left(columns, d.Inputs, d.Ignore, d.Own()...)
 	for _, name := range columns {
 		switch is, was := slices.Contains(has, name), !slices.Contains(left, name); {
@@ -198,6 +201,7 @@ func CheckDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 		return false, err
 	}
 	rows := d.ScaledOf(roles, dataset.Prior, m.Scaling)
+	// The prior's rows get the noise that they had in training: learnt, from a column, or constant.
 	task := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows,
 		Ranks: d.Ranks()}
 	if m.Varying != nil {
@@ -216,6 +220,7 @@ func CheckDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 	if again == nil || err != nil {
 		return false, err
 	}
+	// The largest difference in means and covariances decides, at prior and certified rows.
 	off := 0.0
 	for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
 		at, err := deal.Gather(d.ScaledOf(roles, role, m.Scaling))

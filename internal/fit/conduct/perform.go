@@ -25,8 +25,9 @@ import (
 // How a plan is carried out: it is trained, and becomes the model of one stage, or of the two
 // stages of an informed prior.
 
-// Optimum trains, or takes the given parameters.
-// If α was cross-validated, the returned plan holds it.
+// Optimum returns the best run of training, or the given parameters if nothing is trained. If α was
+// cross-validated, the returned plan holds it. Student's t noise and limits of detection train in
+// turns with the parameters.
 func Optimum(ctx context.Context, p *plan.Plan,
 	c *deal.Checkpoints) (_ *plan.Plan, _ search.Trained, err error) {
 	if p.Choice.AlphaBy == "cv" {
@@ -38,6 +39,7 @@ func Optimum(ctx context.Context, p *plan.Plan,
 		return search.Alternate(ctx, p, c)
 	}
 	if p.Sited() != nil && p.N > sitedRows && !p.Given {
+		// Sites of many rows cost too much in every step, so only sitedRows rows train.
 		some := *p
 		some.Share = p.Choose(search.Spread(p.N, sitedRows))
 		some.Choice.Solver = posterior.ByCholesky
@@ -78,9 +80,8 @@ func AtInit(_ context.Context, p *plan.Plan, c *deal.Checkpoints) (search.Traine
 	return search.Trained{}, faults.Usage("init: its kernel isn't among the kernels to fit")
 }
 
-// Fit trains and makes the model of the best run.
-// If the posterior is free-form, training then goes on from this model.
-// fit returns all runs.
+// Fit trains, and makes and certifies the model of the best run. If the posterior is free-form,
+// training then goes on from this model's optimum. Fit returns the runs of all starts and families.
 func Fit(ctx context.Context, p *plan.Plan,
 	c *deal.Checkpoints) (*model.Model, []search.Run, error) {
 	p, t, err := Optimum(ctx, p, c)
@@ -216,8 +217,8 @@ func fitPosterior(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, certif
 	return m, runs, err
 }
 
-// takePrior makes the model whose posterior is the prior.
-// It takes the temper with the lowest bound, and the bound pays for the choice.
+// takePrior makes the model whose posterior is the prior: nothing is learnt after it. Of several
+// tempers it takes the one with the lowest bound, and the certificate pays for the choice.
 func takePrior(d *deal.Dealt, prior *posterior.Posterior,
 	found finding.List) (lowest *model.Model, err error) {
 	if d.Reason != "" {

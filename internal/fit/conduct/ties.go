@@ -36,7 +36,9 @@ func tiesOf(ctx context.Context, s deal.Share, q *posterior.Posterior) ([]model.
 		Beta: q.Beta, X: q.Support, Y: s.Y, Noise: q.Noise})
 }
 
-// Ties returns the ties that a GP on the share's rows shows.
+// Ties measures which rows of the share are tied together, by the errors of the GP g when a row,
+// and when its whole unit, is left out. If the fit has groups, it measures these alone, and else it
+// returns the candidates that ties.Found keeps.
 func Ties(ctx context.Context, s deal.Share, g posterior.Given) (found []model.Tie, err error) {
 	var of []ties.Candidate
 	grouped := s.Roles.Group != nil && s.Options.Data.Group != dataset.EqualRows
@@ -63,6 +65,7 @@ func Ties(ctx context.Context, s deal.Share, g posterior.Given) (found []model.T
 	if !grouped {
 		all = ties.Found(all)
 	}
+	// a tie without finite figures can't be written to a file
 	for _, t := range all {
 		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Units: t.Units,
 			Rows: t.Rows, Alike: t.Alike, Apart: t.Apart}
@@ -121,6 +124,7 @@ func CheckTies(ctx context.Context, m *model.Model, data *dataset.Data) (again b
 	if err != nil {
 		return false, err
 	}
+	// The share of prior rows, as the fit had it.
 	d := &deal.Dealt{Options: o, Data: data, Roles: roles, Scaling: m.Scaling, Loss: m.Terms.Loss}
 	rows, err := d.Take(dataset.Prior)
 	if err != nil {

@@ -29,7 +29,8 @@ type Checkpoints struct {
 	Stage    string // prefix of the names of runs, since stages use the same names
 }
 
-// Begin returns checkpoints with the states to resume from, if there are any.
+// Begin returns the checkpoints of a fit, with the states of an earlier fit if the options resume
+// it. It fails if that fit had other rows or options, or if a state is damaged.
 func Begin(d *Dealt) (*Checkpoints, error) {
 	r := d.Options.Run
 	print, err := d.fingerprint()
@@ -156,6 +157,7 @@ func checkOwn(c *fitting.Checkpoint, fingerprint string) error {
 
 // differences lists the fields in which two fingerprints differ.
 func differences(there, here string) string {
+	// value there and value here, by the field's name
 	values := map[string][2]string{}
 	for side, text := range []string{there, here} {
 		var fields any

@@ -62,6 +62,8 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A group "block:…:auto" needs the roles that a size of blocks would give, so each size is
+	// dealt on trial.
 	if o.Data.Group, err = table.Blocks(o.Data.Group, o.Data.Target,
 		func(group string) []dataset.Role {
 			d := &Dealt{Options: o}
@@ -77,6 +79,7 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 	if err := d.view(table); err != nil {
 		return nil, err
 	}
+	// Hashes don't depend on the order of columns in the file.
 	d.Data = d.Data.Ordered(d.Order)
 	if d.Text, err = d.Options.Text(); err != nil {
 		return nil, err
@@ -159,8 +162,8 @@ func (d *Dealt) setLoss() error {
 		cautious.Number(epsilon))
 }
 
-// view chooses inputs and target, and assigns the rows their roles.
-// If prior rows have to teach an encoding, the roles come first.
+// view chooses inputs, target and groups, and deals the rows their roles. If categories or fills of
+// gaps are learnt, the roles come first, because only prior rows may teach them.
 func (d *Dealt) view(table *dataset.Table) (err error) {
 	o := d.Options.Data
 	ignored, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
@@ -230,6 +233,7 @@ func (d *Dealt) viewTest(table *dataset.Table) (err error) {
 	}
 	if err == nil {
 		var sides []float64
+		// A limit of detection has no error to score.
 		if sides, err = d.Test.Sides(d.Test.All()); err == nil && slices.ContainsFunc(sides,
 			func(side float64) bool { return side != 0 }) {
 			err = faults.Usage("censored: test rows whose targets are limits have no errors: "+
@@ -239,6 +243,7 @@ func (d *Dealt) viewTest(table *dataset.Table) (err error) {
 	if err != nil || o.Group == "" {
 		return err
 	}
+	// A test table may lack the group's column. Its figures are then averages over rows.
 	if grouped, err := d.Test.GroupBy(o.Group); err == nil {
 		d.Test = grouped
 	} else {
@@ -247,7 +252,9 @@ func (d *Dealt) viewTest(table *dataset.Table) (err error) {
 	return nil
 }
 
-// scale computes the constants of the scaling.
+// scale computes the means and standard deviations that scale inputs and target: from prior rows,
+// from prior and certified rows, or as declared. If the noise takes sites, labels get the scale of
+// labels, and other targets stay as they are (Scaling.AsIs).
 func (d *Dealt) scale() (err error) {
 	o := d.Options.Data
 	prior := d.Data.RowsOf(d.Roles, dataset.Prior)
@@ -323,7 +330,8 @@ type Share struct {
 	Y, Scale []float64
 }
 
-// Take returns the share of a role.
+// Take returns the rows of a role as a Share to train on: their scaled inputs and targets, for the
+// rows of this rank, with the number of rows of all ranks.
 func (d *Dealt) Take(role dataset.Role) (s Share, err error) {
 	s = Share{Dealt: d, Rows: d.Data.ScaledOf(d.Roles, role, d.Scaling), N: d.Roles.Count(role)}
 	if s.Y, err = d.Data.Targets(s.Rows.Numbers); err != nil {

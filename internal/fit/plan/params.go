@@ -10,7 +10,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Factor returns L_S as an m × m matrix, for m inducing inputs.
+// Factor returns the lower triangle L_S of a free-form posterior as an m×m matrix, for m inducing
+// inputs. It accepts rows up to the diagonal or of m numbers, and refuses a diagonal that isn't
+// positive.
 func Factor(q *fitting.FreeParams, m int) (linalg.Matrix, error) {
 	if len(q.Mean) != m || len(q.Chol) != m {
 		return linalg.Matrix{},
@@ -38,8 +40,8 @@ func Factor(q *fitting.FreeParams, m int) (linalg.Matrix, error) {
 	return l, nil
 }
 
-// Vector returns the parameters as [θ, β, ln σ_n², Z], for the mean function meanName on these
-// inputs.
+// Vector returns the kernel, the mean function meanName and the parameters as [θ, β, ln σ_n², Z],
+// for these inputs. It refuses parameters that don't fit in number.
 func Vector(p *fitting.Params, meanName string,
 	inputs []kernel.Input) (kernel.Kernel, kernel.Mean, []float64, error) {
 	dim := len(inputs)

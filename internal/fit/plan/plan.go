@@ -160,6 +160,7 @@ func (p *Plan) chooseSolver(evaluating bool) error {
 		}
 		return nil
 	}
+	// A sparse posterior has no equations of all rows to solve.
 	if c.Inducing > 0 && (!k.EndsFull || evaluating || (c.Alpha != nil && *c.Alpha != 0)) {
 		c.Solver = ""
 		return nil

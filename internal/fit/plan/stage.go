@@ -33,6 +33,7 @@ type Family struct {
 	Held   bool           // the prior's parameters stay where training starts
 }
 
+// GridParams returns the number of the prior's parameters, [θ, β], which lie on the grid.
 func (f Family) GridParams() int { return len(f.Kernel.Params()) + len(f.Mean.Params()) }
 
 // Families returns the kernels to try, for these inputs.

@@ -63,6 +63,7 @@ func (p *Plan) theoryInducing(x linalg.Matrix) error {
 			limit)
 		return nil
 	}
+	// Theorem 2 needs ‖y‖² of all ranks' rows and the spectrum of the prior.
 	var square float64
 	for _, y := range p.Y {
 		square += y * y
@@ -109,6 +110,7 @@ func (p *Plan) chooseInducing() error {
 	c := &p.Choice
 	seed := p.Options.Run.Seed
 	rng := rand.New(rand.NewPCG(seed, 0x696e6475))
+	// θ of the second start: ln l² = ln d for every lengthscale, and 0 for all other parameters.
 	theta := make([]float64, len(f.Kernel.Params()))
 	for i, q := range f.Kernel.Params() {
 		if q.Kind == kernel.Lengthscale {
@@ -178,6 +180,8 @@ func (p *Plan) sample(seed uint64) *dataset.Scaled {
 	count := 0
 	for i := range p.N {
 		here := own < len(p.Rows.Numbers) && p.Rows.Place(own) == i
+		// A row is drawn with probability (rows still wanted)/(rows still to come). All ranks draw
+		// alike, and keep the rows that they hold.
 		if rng.IntN(p.N-i) < sampleRows-count {
 			if here {
 				drawn.Numbers = append(drawn.Numbers, p.Rows.Numbers[own])

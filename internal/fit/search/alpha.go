@@ -26,6 +26,7 @@ func CrossValidate(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (*pla
 	least := math.Inf(1)
 	for _, alpha := range p.Choice.Grid() {
 		var square float64
+		// Each α trains once without each fold.
 		for fold := range folds {
 			rows := slices.Concat(order[:fold*n/folds], order[(fold+1)*n/folds:])
 			more, err := without(ctx, p, c, alpha, fold, rows, order[fold*n/folds:(fold+1)*n/folds])

@@ -24,6 +24,7 @@ func Coarsen(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t Trained) 
 	lowest := math.Inf(1)
 	found := t.All
 	for _, f := range p.Families {
+		// the family's run with the lowest bound
 		var from *train.Result
 		for _, r := range found {
 			if r.Family.Name == f.Name && (from == nil || r.Result.Value < from.Value) {
@@ -196,9 +197,10 @@ func tie(f plan.Family, x []float64, k int) *fewer {
 	return t
 }
 
-// groups assigns the parameters at to k groups of neighbouring values, by dynamic programming over
-// their order.
-// cost[j] is the cost of the first j values in the groups made so far.
+// groups assigns the parameters numbered at to k groups of neighbouring values, so that the sum of
+// squared distances from the groups' means is least. It returns the group of each parameter.
+// Dynamic programming over the sorted values takes O(k n²) sums. cost[j] is the least cost of the
+// first j values in the groups made so far.
 func groups(at []int, x []float64, k int) map[int]int {
 	order := slices.Clone(at)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
@@ -257,12 +259,15 @@ func (t *fewer) reduce(x []float64) []float64 {
 	return few
 }
 
+// expand returns the parameters of the objective that the fewer parameters set.
 func (t *fewer) expand(few []float64) []float64 {
 	return lists.Of(t.of, func(j int) float64 { return few[j] })
 }
 
 func (t *fewer) Dim() int { return t.n }
 
+// Evaluate evaluates the objective at the expanded parameters. The derivative by a tied parameter
+// is the sum of the derivatives by all that it sets.
 func (t *fewer) Evaluate(few, gradient []float64) (float64, error) {
 	if gradient == nil {
 		return t.objective.Evaluate(t.expand(few), nil)

@@ -56,7 +56,8 @@ type noiseForm struct {
 	spread float64 // τ
 }
 
-// forms returns the forms that an option stands for, for inputs of d columns.
+// noiseForms returns the forms to try for an option (linear, gp, or auto, which tries both), for
+// inputs of d columns. Lengths grow with √d, as distances between scaled rows do.
 func noiseForms(option string, d int) (all []noiseForm) {
 	for _, spread := range []float64{0.3, 1, 2} {
 		if option != ask.NoiseGP {
@@ -81,8 +82,11 @@ type noiseProblem struct {
 
 var _ train.Objective = noiseProblem{}
 
+// Dim returns the number of parameters: c, and one of b for each column of φ.
 func (p noiseProblem) Dim() int { return 1 + p.phi.Cols }
 
+// Evaluate returns the objective at the head of this file at x = [c, b], in nats and without the
+// constant ½ ln 2π of each row. It writes the gradient unless gradient is nil.
 func (p noiseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	b := x[1:]
 	value := linalg.Dot(b, b) / (2 * p.spread * p.spread)
@@ -95,6 +99,8 @@ func (p noiseProblem) Evaluate(x, gradient []float64) (float64, error) {
 		all := p.v[i] + s
 		value += (math.Log(all) + p.r2[i]/all) / 2
 		if gradient != nil {
+			// ∂/∂ln s_i = ½ s_i/(v_i + s_i) · (1 − r_i²/(v_i + s_i)), and ln s_i is linear in [c,
+			// b].
 			g := s * (1 - p.r2[i]/all) / (2 * all)
 			gradient[0] += g
 			linalg.Axpy(g, p.phi.Row(i), gradient[1:])
@@ -108,6 +114,7 @@ func (p noiseProblem) fit(ctx context.Context) ([]float64, error) {
 	start := make([]float64, p.Dim())
 	var sum float64
 	for _, i := range p.rows {
+		// E[r²] = v + s gives a first s. The tenth of r² keeps it positive if v is too large.
 		sum += max(p.r2[i]-p.v[i], p.r2[i]/10)
 	}
 	start[0] = math.Log(max(sum/float64(len(p.rows)), model.LeastNoise))
@@ -131,6 +138,7 @@ func (p noiseProblem) heldOut(ctx context.Context) (total float64, err error) {
 		q.rows = nil
 		var out []int
 		for k, i := range all {
+			// rows are in random order, so every fifth one makes a random fold
 			if k%noiseFolds == fold {
 				out = append(out, i)
 			} else {
@@ -160,6 +168,8 @@ func (f noiseForm) features(x, z, l matrix.Dense) matrix.Dense {
 	return phi
 }
 
+// theta returns the parameters [ln l², ln variance] of the squared exponential kernel of gp, whose
+// variance is 1.
 func (f noiseForm) theta() []float64 { return []float64{2 * math.Log(f.length), 0} }
 
 // factor returns the Cholesky factor of the form's K_ZZ.
@@ -202,6 +212,7 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 	if err := errors.Join(errs...); err != nil {
 		return nil, 0, err
 	}
+	// The constant noise wins unless the best form gains more than noiseGain nats on held-out rows.
 	best := slices.Index(values, slices.Min(values))
 	if option == ask.NoiseAuto && !(values[best] < constant-noiseGain) {
 		return nil, 0, nil
@@ -215,11 +226,14 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 		return nil, 0, err
 	}
 	varying := &observation.Varying{Slopes: w[1:]}
+	// φᵀb = k(x,Z) L⁻ᵀb, so the file keeps the weights L⁻ᵀb and the centres.
 	if f.length > 0 {
 		linalg.Trsv(true, l, w[1:])
 		varying = &observation.Varying{Length: f.length, Weights: w[1:],
 			Centres: lists.To(z.Rows, func(k int) []float64 { return slices.Clone(z.Row(k)) })}
 	}
+	// The mean of ln s moves into the noise parameter. Predictions stay within the logarithms that
+	// the rows have.
 	logs := varying.Logs(x)
 	mean := linalg.Sum(logs) / float64(len(logs))
 	varying.Shift, varying.Low, varying.High = -mean, slices.Min(logs)-mean, slices.Max(logs)-mean
@@ -245,6 +259,7 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 			return nil, t, err
 		}
 		whole := p.Choice.Kind().Local || p.Choice.OnBatches()
+		// With the noise as a factor of v + s, r² is divided by it, and v_i is 0 in noiseProblem.
 		if whole {
 			x = new(observation.Varying).Beside(x, mean, v, q.Noise)
 			for i := range v {
@@ -271,6 +286,7 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 			return nil, t, err
 		}
 		best := t.Best
+		// Training goes on from the parameters found, with the noise that the errors speak for.
 		again := *best.Result
 		again.X = slices.Clone(again.X)
 		again.X[best.Family.GridParams()] = c0
@@ -283,6 +299,7 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 				return nil, t, err
 			}
 		}
+		// No row may have less noise than LeastNoise, or its variance would be rounding.
 		if least := math.Log(
 			model.LeastNoise) - best.Result.X[best.Family.GridParams()]; varying.Low < least {
 			varying.Low = least
@@ -302,7 +319,9 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 	return p, t, ctx.Err()
 }
 
-// withVarying returns the plan for rows of this noise.
+// withVarying returns a copy of the plan whose rows have the noise v. If v multiplies the whole
+// variance (v.Whole), the rows train as before and only predictions use v. Otherwise every row
+// trains with its own factor of the noise variance.
 func withVarying(p *plan.Plan, v *observation.Varying) (_ *plan.Plan, err error) {
 	d := *p.Dealt
 	again := *p
@@ -319,8 +338,10 @@ func withVarying(p *plan.Plan, v *observation.Varying) (_ *plan.Plan, err error)
 	return &again, err
 }
 
-// leftOutErrors returns rows that train, the squares of the errors of predicting each from the
-// others, and the variances of f there. A sparse GP predicts each row from all rows.
+// leftOutErrors returns rows that train (x), the squared errors r2 of predicting each from the
+// others, these predictions (mean), and the variances v of f there, in scaled units. With Cholesky
+// these are leave-one-out errors of all rows, else errors of at most noiseRows rows. A sparse GP
+// predicts each row from all rows, since it can't leave one out.
 func leftOutErrors(p *plan.Plan, q *posterior.Posterior) (x matrix.Dense, r2, mean, v []float64,
 	err error) {
 	var errs []float64

@@ -26,7 +26,9 @@ func Spread(n, some int) []int {
 	return lists.To(some, func(i int) int { return i * n / some })
 }
 
-// Quickly fits a GP to all rows, with parameters trained on some of the rows.
+// Quickly returns what conditions a full GP on all rows: the kernel Matérn 3/2, a constant mean,
+// their parameters and the noise variance. The parameters maximise the evidence of at most
+// quickRows rows, with a weak prior density, within quickSteps evaluations.
 func Quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Given, err error) {
 	k, err := kernel.Parse("matern32", x.Cols, true)
 	if err != nil {

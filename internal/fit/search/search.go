@@ -45,6 +45,7 @@ func Train(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (t Trained, e
 	if err != nil || t.Best.Result == nil {
 		return t, cmp.Or(err, t.failed)
 	}
+	// Contenders are the families that may still be the best, and by says what compares them.
 	first, by, err := contenders(ctx, p, c, found)
 	if err == nil && by == finding.KernelByEvidence && p.Options.Prior.Kind == "informed" {
 		if p, found, err = tryAlike(ctx, p, c, &t, found, first[0]); err == nil {
@@ -144,6 +145,8 @@ func search(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t *Trained) 
 	}
 	begun := time.Now()
 	longest := time.Duration(0)
+	// With a budget, kernels come one after another, because the time that is left decides whether
+	// each is tried.
 	ahead := p.Options.Run.Budget == 0 && sideBySide(p)
 	if ahead {
 		linalg.Parallel(len(kernels), descend)
@@ -173,6 +176,7 @@ func search(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t *Trained) 
 			descend(k)
 		}
 		longest = max(longest, time.Since(at))
+		// Results are taken in the order of families, whichever was ready first.
 		for fi := from; fi < families[1]; fi++ {
 			if err := take(ctx, p, t, results[fi], errs[fi]); err != nil {
 				return nil, err

@@ -126,7 +126,9 @@ func (s sites) settle(ctx context.Context, g posterior.Given,
 	return rows, change, nil
 }
 
-// Alternate trains parameters and sites in turns, until both settle.
+// Alternate trains parameters and sites in turns, for Student's t noise or limits of detection,
+// until the sites change by no more than settledFactor or after mostRounds rounds. It returns the
+// plan with the last sites, and the runs.
 func Alternate(ctx context.Context, p *plan.Plan,
 	c *deal.Checkpoints) (_ *plan.Plan, t Trained, err error) {
 	q := *p
@@ -347,6 +349,7 @@ func firstSites(ctx context.Context, p *plan.Plan, s sites) (objective.Memory, e
 			of.limited.Limit = few.Y
 		}
 	}
+	// The first sites follow from the mean and variance of a rough GP at each row.
 	g, err := rough(ctx, p.Dealt, of, few)
 	all := s.first(p.All)
 	if err != nil || g.Kernel == nil { // no rough GP: begin with Gaussian noise

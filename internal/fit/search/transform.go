@@ -181,6 +181,7 @@ func roughProblem(ctx context.Context, d *deal.Dealt, all objective.Memory) meth
 		Limit: plan.FarLimit, Solver: posterior.ByCholesky, Context: ctx})
 }
 
+// roughKernel returns the kernel Matérn 3/2 with a lengthscale for each of dim inputs.
 func roughKernel(dim int) kernel.Kernel {
 	k, _ := kernel.Parse("matern32", dim, true) // no error, since the kernel is known
 	return k
