@@ -96,6 +96,7 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 	return out, nil
 }
 
+// overflow returns the error for a column whose mean or standard deviation isn't a finite number.
 func overflow(source, name string) error {
 	return &Error{File: source, Name: name,
 		Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
@@ -163,11 +164,13 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		s.InputMean = append(s.InputMean, m.Mean)
 		s.InputScale = append(s.InputScale, m.SD)
 	}
+	// The target's moments follow the inputs'.
 	m := columns[d.Cols]
 	if !allFinite([]float64{m.Mean, m.SD}) {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
 	if m.Constant() {
+		// Nothing can be learnt about a constant target, and a scale of 0 can't be divided by.
 		is := "is " + cautious.Number(m.Mean)
 		or := "or declared constants"
 		if m.SD > 0 {
@@ -208,11 +211,13 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 	if err := strict.ReadJSON(path, &file); err != nil {
 		return Scaling{}, err
 	}
+	// A file with target_scale is a Scaling in JSON. Its constants are declared from now on.
 	if file.Scaling.TargetScale != 0 {
 		file.Scaling.Source = Declared
 		return file.Scaling, nil
 	}
 	s := Scaling{Source: Declared}
+	// All problems are collected, so that one error names them all.
 	var missing []string
 	var problems []error
 	take := func(name string, c constants) (mean, scale float64) {
@@ -233,6 +238,7 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 			missing = append(missing, name)
 			continue
 		}
+		// What is left in file.Inputs at the end isn't an input of d.
 		delete(file.Inputs, name)
 		mean, scale := take(fmt.Sprintf("input %q", name), c)
 		s.InputMean = append(s.InputMean, mean)

@@ -183,10 +183,15 @@ func (p *Problem) fill(theta, beta []float64, m Moments) {
 	p.Mean.At(beta, p.X, m.Mean)
 }
 
-// replicates is what the evidence of all rows has besides the evidence of their means.
+// replicates holds what −ln p of all rows has besides −ln p of the groups' means (see
+// Problem.Replicates): more is N − G, the rows minus the groups of equal inputs, logs is Σ ln n_g,
+// and squares is Q, the sum of squared differences of targets from their group's mean.
+// All are 0 if no rows were joined.
 type replicates struct{ more, logs, squares float64 }
 
-// add adds it to a value, and its derivative by ln s to a gradient, unless that is nil.
+// add returns value + ½[(N − G) ln 2πs + Σ ln n_g + Q/s], where s is the noise variance.
+// It adds the derivative by ln s, ½[N − G − Q/s], to the last entry of gradient unless gradient is
+// nil.
 func (r replicates) add(value, noise float64, gradient []float64) float64 {
 	if r.more == 0 {
 		return value

@@ -193,6 +193,8 @@ func (c *Curve) unit() float64 {
 	return unitOf(last.HalfWidth, last.HalfWidthRaw)
 }
 
+// unitOf returns how large 1 of a half-width in the units of ε is in the target's units, given one
+// half-width in both units. It returns 1 if the half-width is 0.
 func unitOf(halfWidth, raw float64) float64 {
 	if halfWidth == 0 {
 		return 1

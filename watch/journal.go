@@ -200,6 +200,8 @@ func quoted(path string) string {
 // lineStart is how every line of a ledger begins.
 const lineStart = `{"ledger":`
 
+// beginsLikeLedger says whether a file can be read and begins as every ledger does, so that krigo
+// never adds to or replaces another file.
 func beginsLikeLedger(path string) bool {
 	f, err := disk.Open(path)
 	if err != nil {

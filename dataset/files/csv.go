@@ -203,6 +203,8 @@ type commas struct {
 	above  int
 }
 
+// newCommas returns a reader of rows with commas, or another mark, between their cells. above is
+// the number of lines that were skipped, for the line numbers in errors.
 func newCommas(in io.Reader, comma rune, source string, above int) commas {
 	r := csv.NewReader(in)
 	r.Comma = comma
@@ -212,11 +214,13 @@ func newCommas(in io.Reader, comma rune, source string, above int) commas {
 	return commas{r, source, above}
 }
 
+// Line returns the line of the file, from 1, on which the last row begins.
 func (c commas) Line() int {
 	line, _ := c.FieldPos(0)
 	return line + c.above
 }
 
+// Read returns the next row. The row's memory is used again by the next call.
 func (c commas) Read() ([]string, error) {
 	record, err := c.Reader.Read()
 	for c.Comma == ' ' && err == nil { // several spaces may separate two fields
@@ -332,6 +336,8 @@ type parser struct {
 	before int
 }
 
+// read reads all rows into the table, or, for a stream, passes tables of enough rows on. The first
+// row may name the columns (see begin).
 func (p *parser) read() error {
 	t := p.table
 	for {
@@ -482,6 +488,8 @@ func (p *parser) ignore() {
 	})
 }
 
+// row adds one row to the table. It stores the first bad row's error in p.first and returns nil, so
+// that read goes on and finish can count the bad rows. The error that it returns ends the reading.
 func (p *parser) row(record []string) error {
 	t := p.table
 	line := p.rows.Line()
@@ -511,6 +519,7 @@ func (p *parser) row(record []string) error {
 				len(record), p.comma, notes)}
 		return nil
 	}
+	// The cells of columns that aren't wanted are emptied, so that they take no memory.
 	for _, j := range p.ignored {
 		record[j] = ""
 	}
@@ -541,6 +550,8 @@ func (r *records) next(after int64) {
 	r.needed = float64(r.passed - after)
 }
 
+// Read passes text on. It returns an error before a record needs more memory than the limit.
+// It doesn't limit records of compressed text.
 func (r *records) Read(p []byte) (int, error) {
 	// Memory is needed for the line and the record, each with room to grow.
 	// A field needs its beginning and end, its place in the text, and itself.

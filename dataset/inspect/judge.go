@@ -51,6 +51,8 @@ func Judge(t *dataset.Table, facts []ColumnFacts,
 	return j.found, rows
 }
 
+// judge collects findings about a table. facts has an element for each column, and strays the rows
+// that seem to be no rows of the table.
 type judge struct {
 	t       *dataset.Table
 	facts   []ColumnFacts

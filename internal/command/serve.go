@@ -131,6 +131,7 @@ func (f *serveFlags) secure() (scheme string, err error) {
 			return "", fmt.Errorf("--token-file %s: the file is empty", f.tokenFile)
 		}
 	}
+	// Without a token anyone who reaches the port could use the models.
 	if f.Token == "" && !f.Open && !serve.Loopback(f.listen) {
 		return "", misused("--listen %s lets other machines in: name a --token-file, or say --open",
 			f.listen)

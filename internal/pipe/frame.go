@@ -123,6 +123,7 @@ func readFrame(in io.Reader) (*request, error) {
 	return r, nil
 }
 
+// readAll reads size bytes. It allocates 16 MiB at a time, so that memory follows what arrives.
 func readAll(in io.Reader, size int64) ([]byte, error) {
 	const atOnce = 1 << 24
 	data := make([]byte, 0, min(size, atOnce))

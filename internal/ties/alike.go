@@ -100,6 +100,7 @@ func ratio(errors, others []float64, members [][]int, of func([]float64) float64
 	return r * r
 }
 
+// mean returns the mean of values, and 0 if there are none.
 func mean(values []float64) (m float64) {
 	for _, v := range values {
 		m += v / float64(len(values))
@@ -107,6 +108,7 @@ func mean(values []float64) (m float64) {
 	return m
 }
 
+// median returns the median of values, which it sorts. There must be a value.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
