@@ -115,6 +115,8 @@ func (d *Data) ContentOrder() ([]int, error) {
 		return nil, err
 	}
 	order := linalg.UpTo(len(own))
+	// all holds the sums of one rank after another. Sums modulo 2⁶⁴ don't depend on the rows'
+	// order.
 	sums := make([]uint64, len(own))
 	for i, part := range all {
 		sums[i%len(sums)] += part

@@ -40,6 +40,8 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 	}
 	columns := make([]column, d.Cols+1)
 	r := d.Ranks()
+	// Ranks add their rows in turn, so that the sums don't depend on how rows are spread over
+	// ranks.
 	pass := func(add func(c *column, v float64)) error {
 		return ranks.InTurn(r, func() error {
 			return d.each(rows, func(_ int, x, y []float64) {
@@ -62,6 +64,8 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 		return nil, err
 	}
 	n := float64(total)
+	// Three passes: the mean, the largest deviation, and the sums of deviations and of their
+	// squares.
 	if err := pass(func(c *column, v float64) { c.Sum.Add(v) }); err != nil {
 		return nil, err
 	}
@@ -409,6 +413,7 @@ func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 		max((mean+slack)*near, (mean+slack)*far))
 }
 
+// slack returns by how much Outward moves each end, in the target's unit.
 func (s Scaling) slack(lower, upper float64) float64 {
 	const rounding, elsewhere = 0x1p-49, 1e-9
 	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) +

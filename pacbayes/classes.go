@@ -416,9 +416,8 @@ func (l Labelled) stateKinds(about string, kinds []Slice,
 // calibrationBins is the number of bins, of equal width, of the predicted class's probability.
 const calibrationBins = 10
 
-// calibration bounds the expected calibration error Σ_b |E[Z;
-// b]|, where Z is 1 or 0 for a right or wrong label minus the probability of the label, and E[Z;
-// b] takes rows of bin b alone.
+// calibration bounds the expected calibration error Σ_b |E[Z; b]|. Z is 1 for a right label and 0
+// for a wrong one, minus the probability of the label. E[Z; b] takes rows of bin b alone.
 //
 // Let σ_b be the sign of E[Z; b]. These signs are fixed, though unknown, and the error is E[σ_b Z]:
 // the mean of one number in [−1, 1] a row. So the bound of bettingBound on the mean of (1 + σ_b

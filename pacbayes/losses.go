@@ -476,8 +476,6 @@ func (m *moments) expectation(s float64) (e, dMean, dVar float64) {
 // s counts from the edge nearer to the mean, which keeps the digits of 1−ℓ if the density weighs
 // only this edge.
 func parabola(s float64) float64 { return s * (2 - s) }
-
-// tent is 1−ℓ of the clipped absolute loss, parabola that of the clipped square loss.
 func tent(s float64) float64     { return min(s, 2-s) }
 
 // add adds the part from lo to hi, in s, of the interval that starts at z = a and is 2h wide, h <

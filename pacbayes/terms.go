@@ -404,6 +404,7 @@ func (t Terms) source() string {
 // Conditions returns sentences that say what the guarantee of a certificate with these terms rests
 // on.
 func (t Terms) Conditions() (c []string) {
+	// What wasn't declared comes first, then the source of the rows, then what was declared.
 	declared := t.declared()
 	last := len(declared) - 1
 	c = append(declared[:last:last], t.source(), declared[last])

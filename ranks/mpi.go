@@ -101,7 +101,8 @@ func Start() (Ranks, error) {
 	return &group{wire: w, rank: w.rank, size: w.size}, nil
 }
 
-// mpi is MPI_COMM_WORLD. Two threads must not call it at the same time.
+// mpi is MPI_COMM_WORLD. Two threads must not call it at the same time, so mu is locked for each
+// call. The goroutine of live, in lives, ends when stop is closed.
 type mpi struct {
 	mu         sync.Mutex
 	rank, size int

@@ -16,7 +16,8 @@ func Threads(size int) []Ranks {
 	})
 }
 
-// meeting is where the goroutines wait for one another.
+// meeting is where the goroutines wait for one another. parts has the part of each rank that has
+// arrived, result is what the last one made of all parts, and round counts the meetings that ended.
 type meeting struct {
 	mu      sync.Mutex
 	all     *sync.Cond
@@ -65,8 +66,8 @@ func (t *thread) sum(v []float64) {
 	copy(v, total.([]float64))
 }
 
-// max makes a new slice for the result, because a rank may change its v as soon as its call returns,
-// while other ranks still copy the result.
+// max makes a new slice for the result, because a rank may change its v as soon as its call
+// returns, while other ranks still copy the result.
 func (t *thread) max(v []int64) {
 	most := t.meeting.join(t.rank, v, func(parts []any) any {
 		most := append([]int64(nil), parts[0].([]int64)...)

@@ -38,7 +38,8 @@ func openZip(f *os.File, source, format string) (*zip.Reader, int64, error) {
 	return archive, info.Size(), err
 }
 
-// metered counts the bytes that opening an archive reads for its directory.
+// metered counts the bytes that opening an archive reads for its directory. It limits them
+// until opened is set. what names the directory in errors.
 type metered struct {
 	io.ReaderAt
 	what   string

@@ -27,6 +27,7 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
+// csvFormat is the format of plain text: CSV or JSON lines, which Read tells apart by the text.
 var csvFormat = Format{
 	Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"}, Text: true,
 	Read:  func(f *os.File, t *dataset.Table) error { return CSV{From: disk.Of(f)}.fill(t) },
@@ -131,6 +132,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	as := t.Reading()
 	of := &records{from: c.From, source: source}
 	in := bufio.NewReaderSize(of, blockSize)
+	// through puts a decoder before the text. Then bytes of the file say nothing of the text's
+	// memory.
 	through := func(r io.Reader) {
 		of.compressed = true
 		of = &records{from: r, source: source}
@@ -150,11 +153,13 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		through(transform.NewReader(in,
 			utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()))
 	}
+	// A byte order mark of UTF-8 belongs to no cell.
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		in.Discard(3)
 		of.skip(3)
 	}
 	for skipped := 0; skipped < as.SkipRows; {
+		// A line longer than the buffer comes in several parts, of which only the last ends a line.
 		part, err := in.ReadSlice('\n')
 		of.skip(len(part))
 		switch err {

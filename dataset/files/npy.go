@@ -48,7 +48,7 @@ type npy struct {
 	mapped []byte // the whole file; nil if files can't be mapped
 }
 
-// field says where a column's number stands in a record.
+// field says where a column's number stands in a record: offset counts bytes from its beginning.
 type field struct {
 	name   string
 	offset int

@@ -110,7 +110,7 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	t := d.Table()
 	found = slices.Concat(Strays(t), asRead(t))
 	var columns []int
-	// A first column that was left out by its name, as a DataFrame's index, may hold something else.
+	// A first column that was left out by its name, as a DataFrame's index, may hold anything.
 	if t.Names[0] == dataset.IndexName && t.Disk == nil && d.Target != t.Names[0] &&
 		d.Group() != t.Names[0] && !slices.Contains(d.Columns(), 0) {
 		columns = append(columns, 0)

@@ -301,6 +301,8 @@ func runs(data []byte, width, n int) error {
 
 // delta is the header of whole numbers that are encoded by their differences:
 // in blocks, each made of miniature blocks.
+// block is the number of values in a block, minis the number of miniature blocks in a block, and
+// values the number of all values. first is the first value, and rest the bytes after the header.
 type delta struct {
 	block, minis, values uint64
 	first                int64

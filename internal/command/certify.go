@@ -63,6 +63,7 @@ certified rows.`,
 			if f.of.file != "" {
 				return f.of.certify(cmd, c, f.epsilon, job, f.tables.over(dataset.Reading{}))
 			}
+			// What args[0] is decides what is certified: labels of another classifier, or a model.
 			if isLabels(args[0]) {
 				return f.runLabels(cmd, c, args)
 			}

@@ -109,6 +109,7 @@ func (f *serveFlags) run(cmd *cobra.Command, c *common, path string) error {
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
+	// Open requests may take f.Timeout to finish after the signal.
 	partWith(cmd.Context(), f.Timeout+patience, func() string {
 		return "interrupted: requests were still open"
 	})

@@ -21,6 +21,7 @@ type Op struct {
 // bytes.
 type Fault func(Op) (done int, err error)
 
+// fault is the injected Fault. It is nil except in tests.
 var fault atomic.Pointer[Fault]
 
 // Inject makes file operations fail as on a broken disk, in all goroutines, until end is called.

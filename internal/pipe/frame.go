@@ -72,6 +72,7 @@ type failure struct {
 	Column  string `json:"column,omitempty"` // the column's name
 }
 
+// errFrame says that another program doesn't keep to the protocol of docs/pipe.md.
 var errFrame = errors.New("the frame isn't valid")
 
 // readFrame reads a request. It allocates memory only as bytes arrive, however large the lengths

@@ -600,11 +600,14 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		return nil, &krigo.UsageError{Err: errors.New("more than two classes have labels, " +
 			"probabilities and sets alone")}
 	}
+	// Other models get what the command line's predict gives, from the same code.
 	asked := answer.Asked{ExactVariance: args.Exact, Findings: true, Samples: args.Samples,
 		Seed: args.Seed, Covariance: args.Covariance, Explain: args.Explain,
 		Intervals: lists.Of(args.Intervals, func(kind string) krigo.IntervalOptions {
 			return krigo.IntervalOptions{Kind: kind, Level: args.Level, By: args.By}
 		})}
+	// Intervals of the kinds full and jackknife need the data that the model was made from. The
+	// data's buffers come after those of the rows to predict, which have been taken by now.
 	if r.Data != nil {
 		r.Table = r.Data
 		if _, asked.Data, err = s.modelAndTable(ctx, r, false); err != nil {

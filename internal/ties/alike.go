@@ -65,8 +65,10 @@ func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 	b := between()
 	msb := b / (g - 1)
 	msw := (squares - b) / (n - g)
+	// size is n₀ of the analysis of variance, the size of a typical unit if sizes differ.
 	size := (n - sumSizes/n) / (g - 1)
 	icc = (msb - msw) / (msb + (size-1)*msw)
+	// The table itself counts as one of the shuffled tables, so that p is never 0.
 	above := 1
 	done := 1
 	for ; done <= mostShuffled && above <= enoughAbove; done++ {

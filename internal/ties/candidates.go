@@ -321,6 +321,7 @@ func blocksOf(block func(i int) string, columns ...column) (of []int, n int) {
 	return of, len(numbers)
 }
 
+// coordinates holds pairs of names, in any case of letters, of columns that say places on a map.
 var coordinates = [][2]string{{"lon", "lat"}, {"long", "lat"}, {"lng", "lat"},
 	{"longitude", "latitude"}, {"easting", "northing"}, {"xloc", "yloc"}, {"x", "y"}}
 

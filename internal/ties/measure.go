@@ -174,6 +174,7 @@ func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) 
 			shuffled[rows[i]], shuffled[rows[j]] = shuffled[rows[j]], shuffled[rows[i]]
 		})
 		if !(mean(roots(all.apart(rows, shuffled))) < size) {
+			// Of done shuffles and the table itself, this shuffle and the table reach size.
 			return 2 / float64(done+1)
 		}
 	}
