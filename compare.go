@@ -194,6 +194,8 @@ func collect(r ranks.Ranks, measured []map[string]float64) error {
 	return err
 }
 
+// measuresOf returns a model's measures by their names in MeasureNames. Without a valid certificate
+// the bounds are missing.
 func measuresOf(m *Model) map[string]float64 {
 	v := map[string]float64{"gibbs_risk": m.Test.GibbsRisk, "mean_risk": m.Test.MeanRisk,
 		"mse": m.Test.MSE, "nlpd": m.Test.NLPD,

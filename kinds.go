@@ -82,6 +82,8 @@ func (m *Model) LabelsOf(ps []model.Prediction, level float64) (Labels, error) {
 	return l, l.addSets(m.Sets, level)
 }
 
+// addSets adds the set of labels of each prediction at a level, a share of rows in (0, 1). It adds
+// nothing if the level is 0.
 func (l *Labels) addSets(s model.Sets, level float64) error {
 	switch {
 	case level == 0:

@@ -78,6 +78,7 @@ func Read(r io.Reader) (*Model, error) { return wrap(model.Read(r)) }
 // model.Model).
 func (m *Model) AcceptFileOrder() (*Model, error) { return wrap(m.Model.AcceptFileOrder()) }
 
+// wrap returns a model of package model with the methods of this package.
 func wrap(m *model.Model, err error) (*Model, error) {
 	if err != nil {
 		return nil, err

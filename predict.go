@@ -294,6 +294,7 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 			"certified rows in their place, which takes a mean certified by its own misses: fit "+
 			"it with --calibration-fraction", kind)
 	default:
+		// w is a half-width in scaled units, and sds a number of standard deviations of each row.
 		w, sds, err := c.At(level)
 		if err != nil {
 			return nil, fmt.Errorf("%s intervals: %w", kind, err)
@@ -306,6 +307,7 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 			}
 		}
 	}
+	// An end that isn't finite can't be written as JSON, and holds nothing.
 	is := make([]Interval, len(ps))
 	for i, p := range ps {
 		is[i] = of(p)
@@ -346,6 +348,8 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		width = c.Epsilon
 		raw = c.EpsilonRaw
 	}
+	// The loss says in which unit the width counts: the target's, the target's own size, or the
+	// row's standard deviation. Widths are rounded outward.
 	switch kind {
 	case pacbayes.Band:
 		return constant(m.Scaling, raw, raw), nil
@@ -383,6 +387,7 @@ func ownDeviations(m *Model, k float64) float64 {
 	return cautious.Widen(k, max(1, 1/math.Sqrt(m.LeastNoise())))
 }
 
+// intervalOf lets calls that return two ends be an argument.
 func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }
 
 // FewRowKinds returns the kinds of intervals that IntervalsOfFew knows.

@@ -35,6 +35,7 @@ func LoadTargets(path string) (*Targets, error) { return ofTargets(model.LoadSev
 // ReadTargets reads models of several targets, or of one, from r to its end.
 func ReadTargets(r io.Reader) (*Targets, error) { return ofTargets(model.ReadSeveral(r)) }
 
+// ofTargets returns models of package model with the methods of this package.
 func ofTargets(s *model.Several, err error) (*Targets, error) {
 	if err != nil {
 		return nil, err
@@ -124,6 +125,7 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 	}
 	said := t.Together
 	differs := "its reason"
+	// differs names the first difference, and is empty if there is none.
 	switch a, b := again.Certificate, said.Certificate; {
 	case (a == nil) != (b == nil):
 		differs = "whether there is one"
@@ -178,6 +180,8 @@ func (t *Targets) Sentence() string {
 	}
 	said += ", and for all targets at once, of predictions on further " + t.Population() +
 		" that have " + all + ":"
+	// The sentence has a line for each of these widths: a curve's, or the declared ε and the
+	// promise.
 	points := []pacbayes.CurvePoint{{HalfWidth: c.Epsilon, Bound: c.MeanBound}}
 	if c.Curve != nil && len(c.Curve.Points) > 0 {
 		points, _ = say.SaidPoints(c)
@@ -190,6 +194,8 @@ func (t *Targets) Sentence() string {
 		bands := make([]string, len(t.Models))
 		for i := range t.Models {
 			m := t.Model(i)
+			// A width of all targets together is a width of the first target, and of each other
+			// target in proportion to the declared widths.
 			own := p.HalfWidth * m.Terms.Loss.Below / first.Terms.Loss.Below
 			bands[i] = say.Within(&m.Model, c.Loss, own, p.HalfWidth*t.Together.Units[i])
 		}

@@ -84,6 +84,7 @@ func (t *Table) date(d *Dates) error {
 			"write the table as CSV", t.Source, spelling.Clip(d.Column))
 	}
 	if texts := t.Texts(j); texts != nil {
+		// Without a form from the user, exactly one form must read every text. krigo doesn't guess.
 		if d.Form == "" {
 			var forms, all []string // forms: forms that read every text of the column
 			for _, f := range dateForms {

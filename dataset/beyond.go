@@ -65,6 +65,8 @@ func (d *Data) Shifts(rows []int) ([]float64, error) { return d.sum(rows, Furthe
 // them.
 func (d *Data) StandardErrors(rows []int) ([]float64, error) { return d.sum(rows, Further.Errs) }
 
+// sum returns, for each of the given rows, the sum of one function's values over the columns of
+// Beyond. says picks the function. The result is nil if no column has it.
 func (d *Data) sum(rows []int, says func(c Further) func(float64) float64) ([]float64, error) {
 	return Sum(d.further, says, func(k int) ([]float64, error) {
 		return d.cellsOf(d.observed[k:k+1], rows)

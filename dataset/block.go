@@ -42,10 +42,12 @@ func parseBlocks(text string) (b blocks, err error) {
 			"block:day:7d or block:lon,lat:auto", spelling.Clip(text), fmt.Sprintf(format, args...))
 	}
 	rest := strings.TrimPrefix(text, blockPrefix)
+	// The size follows the last colon, because names of columns may contain colons.
 	at := strings.LastIndexByte(rest, ':')
 	if at < 0 {
 		return wrong("it has no size")
 	}
+	// The columns are a record of CSV, so that a name with a comma may be quoted.
 	if b.columns, err = csv.NewReader(strings.NewReader(rest[:at])).Read(); err != nil {
 		return wrong("it names no columns")
 	}
@@ -57,6 +59,7 @@ func parseBlocks(text string) (b blocks, err error) {
 	if b.auto = rest[at+1:] == "auto"; b.auto {
 		return b, nil
 	}
+	// A single size is for all columns.
 	sizes := strings.Split(rest[at+1:], ",")
 	if len(sizes) == 1 {
 		sizes = slices.Repeat(sizes, len(b.columns))
@@ -198,10 +201,13 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	}); err != nil {
 		return nil, err
 	}
+	// Try more and more intervals per column, a tenth more each time, until there are enough blocks
+	// for every candidate.
 	for cuts := 2.; len(all) < len(manyBlocks) &&
 		cuts < float64(t.Rows); cuts = math.Ceil(1.1 * cuts) {
 		b.sizes = nil
 		for k := range columns {
+			// Two digits keep the name of the grouping short, of which the size is a part.
 			size, err := strconv.ParseFloat(strconv.FormatFloat((high[k]-low[k])/cuts, 'g', 2, 64),
 				64)
 			if err != nil || !(size > 0) {

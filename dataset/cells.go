@@ -90,6 +90,8 @@ func (t *Table) value(row, j int, cell string) float64 {
 	if number && (cell[0] == '0' || t.reading.Below != "") {
 		t.tellWritten(row, j, cell)
 	}
+	// A number is compared with the texts for missing values only if the reading has some of its
+	// own, such as -999.
 	switch {
 	case (!number || len(t.reading.Missing) > 0) && t.reading.IsMissing(cell):
 		return math.NaN()
@@ -99,6 +101,7 @@ func (t *Table) value(row, j int, cell string) float64 {
 		return t.code(j, numeral(v))
 	}
 	if t.Texts(j) == nil {
+		// This is the column's first text. The numbers above become texts of their shortest form.
 		if t.afford(perText * float64(row)); t.over != nil {
 			return math.NaN()
 		}
@@ -108,6 +111,7 @@ func (t *Table) value(row, j int, cell string) float64 {
 			}
 		}
 	}
+	// Remember texts that would be numbers by the plain rules, but aren't by this reading.
 	if !t.reading.zero() {
 		if _, err := parse(cell); err == nil {
 			if t.odd == nil {
@@ -123,6 +127,7 @@ func (t *Table) value(row, j int, cell string) float64 {
 // written otherwise, because both would become one name.
 // A point and zeros after a whole number make no difference.
 func (t *Table) name(row, j int, cell string, v float64) {
+	// Two spellings are one name if numeral writes both in the same way.
 	number := numeral(v)
 	text := cell
 	if whole, zeros, _ := strings.Cut(cell, cmp.Or(t.reading.Decimal, ".")); strings.Trim(zeros,
@@ -394,6 +399,7 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 // counts as other.
 func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
 
+// notFinite returns the error for a number that is infinite or NaN.
 func notFinite(v float64) error {
 	return fmt.Errorf("%v is not finite; remove the row or fill the value", v)
 }
@@ -413,6 +419,7 @@ func CheckName(name string) error {
 
 // notNumber returns what is wrong with a text in a column that is read for numbers.
 func (t *Table) notNumber(u use, text string) error {
+	// The first case that fits is the likeliest mistake, and its message says how to mend it.
 	v, err := parse(text)
 	_, program := strconv.ParseFloat(text, 64)
 	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
@@ -462,6 +469,9 @@ func FromMatrix(names []string, m mat.Matrix) (*Table, error) {
 	return tableOf("matrix", names, rows, func(i int) []float64 { return mat.Row(to, i, m) })
 }
 
+// tableOf returns a table with copies of `rows` rows. row returns the values of row i, and may use
+// the same memory each time. An infinite value, a row of another length, and a table without rows
+// or columns are errors.
 func tableOf(source string, names []string, rows int, row func(i int) []float64) (*Table, error) {
 	t := &Table{Source: source, Names: slices.Clone(names), Rows: rows,
 		Values: make([]float64, 0, rows*len(names))}

@@ -26,6 +26,7 @@ func (t *Table) Classes(column string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	// cells holds the number of each different text, by which numbers are sorted.
 	cells := map[string]float64{}
 	numbers := 0
 	err = t.Each([]int{at}, func(_ int, cell []float64) error {
@@ -42,6 +43,7 @@ func (t *Table) Classes(column string) ([]string, error) {
 	if err != nil || len(cells) > mostClasses || (numbers > 0 && t.Texts(at) != nil) {
 		return nil, err
 	}
+	// Sort by text, then by number, so that texts of equal number keep their alphabetical order.
 	classes := slices.Sorted(maps.Keys(cells))
 	for _, class := range classes {
 		if err := CheckName(class); err != nil {
@@ -59,6 +61,7 @@ func (t *Table) Classed(target string, classes []string) (*Table, error) {
 	if classes == nil || !known {
 		return t, nil
 	}
+	// The values are copied, because the caller's table must keep its labels.
 	c := *t
 	if c.Values = slices.Clone(t.Values); t.Text != nil {
 		c.Text = slices.Clone(t.Text)
@@ -73,6 +76,7 @@ func (t *Table) Classed(target string, classes []string) (*Table, error) {
 		case place < 0:
 			return t.cell(i, at, fmt.Errorf("%s isn't a class of the model, which knows %s",
 				spelling.Quoted([]string{label}, 1), spelling.Quoted(classes, 10)))
+		// A table on disk can't be changed, so that its labels must already be their places.
 		case t.Disk == nil:
 			c.Values[held*len(t.Names)+at] = float64(place)
 		case cell[0] != float64(place):

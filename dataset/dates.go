@@ -56,6 +56,7 @@ type outline struct {
 	colon bool
 }
 
+// outlineOf returns the outline of a date's text, or of a layout without its zone.
 func outlineOf(text string) (o outline) {
 	for i := range len(text) {
 		if c := text[i] | 0x20; o.mark == 0 && (c < 'a' || c > 'z') &&
@@ -73,14 +74,17 @@ func (l layout) may(text outline) bool {
 	return l.mark == text.mark && (l.colon == text.colon || (l.zone && !l.colon))
 }
 
+// layouts returns texts as layouts. zone says that they end with a zone.
 func layouts(zone bool, texts ...string) []layout {
 	return lists.Of(texts, func(text string) layout {
 		return layout{text, zone, outlineOf(strings.TrimSuffix(text, "Z07:00"))}
 	})
 }
 
+// plain returns layouts without a zone and without further times.
 func plain(dates ...string) []layout { return layouts(false, dates...) }
 
+// withClocks returns, for each layout of a date, the layouts with every time of clocks and zoned.
 func withClocks(dates ...string) (all []layout) {
 	for _, date := range dates {
 		for _, clock := range clocks {
@@ -115,6 +119,7 @@ var periods = map[string]struct{ days, begin float64 }{
 	"day": {1, 0}, "week": {7, 4}, "year": {365.2425, 0}, // 1970-01-05 was a Monday
 }
 
+// check returns an error for a form or a period that isn't known, and for a period listed twice.
 func (d Dates) check() error {
 	if d.Form != "" && !slices.ContainsFunc(dateForms, func(f dateForm) bool {
 		return f.name == d.Form
@@ -207,6 +212,7 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 	if !strings.ContainsAny(text, "0123456789") {
 		return 0, false, false
 	}
+	// ISO 8601 also has weeks, and a T between date and time.
 	if f.name == "ymd" {
 		if week := isoWeek.FindStringSubmatch(text); week != nil {
 			days, ok := ofWeek(week)
@@ -214,6 +220,7 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 		}
 		text = clockAfter.ReplaceAllString(text, "$1 ")
 	}
+	// 24:00 is 0:00 of the next day. Package time doesn't read it.
 	later := 0.0
 	if parts := midnight.FindStringSubmatch(text); parts != nil &&
 		!strings.ContainsFunc(parts[2], func(c rune) bool { return c >= '1' && c <= '9' }) {
@@ -229,6 +236,7 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 		if err != nil {
 			continue
 		}
+		// A time of day is a fraction of a day.
 		if f.name == "time" {
 			return float64(at.Hour())/24 + float64(at.Minute())/1440 +
 				(float64(at.Second())+float64(at.Nanosecond())/1e9)/86400, false, true

@@ -35,6 +35,7 @@ func (d *Data) Units() (*Units, error) {
 	var targets []uint64
 	err := d.eachRow(d.All(), func(row, group []byte) {
 		rows = append(rows, sha256.Sum256(row))
+		// The eight bytes before the group's are the target, or the last of several targets.
 		targets = append(targets, binary.LittleEndian.Uint64(row[len(row)-len(group)-8:]))
 		if d.group != nil {
 			groups = append(groups, sha256.Sum256(group))
@@ -51,6 +52,7 @@ func (d *Data) Units() (*Units, error) {
 	if targets, err = ranks.Gather(d.Ranks(), targets); err != nil {
 		return nil, err
 	}
+	// Sorted bits make the hash the same for any order of rows.
 	slices.Sort(targets)
 	h := sha256.New()
 	for _, bits := range targets {
@@ -63,6 +65,7 @@ func (d *Data) Units() (*Units, error) {
 	if groups, err = ranks.Gather(d.Ranks(), groups); err != nil {
 		return nil, err
 	}
+	// Groups are numbered in the order of their digests, and so by their content alone.
 	u.names = slices.Clone(groups)
 	slices.SortFunc(u.names, compare)
 	u.names = slices.Compact(u.names)
@@ -105,6 +108,7 @@ func (u *Units) Repeats() (count, first int) {
 	return count, first
 }
 
+// compare orders digests as big-endian numbers.
 func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
 // HashOf identifies the rows with these numbers, in any order.
@@ -180,6 +184,7 @@ func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
 // key decides the order in which units are dealt.
 type key struct{ high, low uint64 }
 
+// compare orders keys as 128-bit numbers.
 func (k key) compare(l key) int {
 	return cmp.Or(cmp.Compare(k.high, l.high), cmp.Compare(k.low, l.low))
 }

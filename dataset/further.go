@@ -40,6 +40,7 @@ func (c Further) Check(v float64) error {
 	return fmt.Errorf("%s, and %s", c.below(v), c.Since)
 }
 
+// below says of a number under c.Least what is wrong with it.
 func (c Further) below(v float64) string {
 	if c.Least > 0 {
 		return fmt.Sprintf("%v isn't above 0", v)

@@ -115,6 +115,8 @@ func (d *Data) ContentOrder() ([]int, error) {
 		return nil, err
 	}
 	order := linalg.UpTo(len(own))
+	// all holds the sums of one rank after another. Sums modulo 2⁶⁴ don't depend on the rows'
+	// order.
 	sums := make([]uint64, len(own))
 	for i, part := range all {
 		sums[i%len(sums)] += part
@@ -141,6 +143,8 @@ func (d *Data) Ordered(order []int) *Data {
 // eachCells calls row with the bytes of each given row:
 // those of each column that becomes an input, those after them, and those of the group, if any.
 func (d *Data) eachCells(rows []int, row func(cells [][]byte, rest, group []byte)) error {
+	// read reads the raw columns that enter a row's bytes, in this order: inputs, columns of
+	// Beyond, sides of limits, the targets of OfAny, and columns that make the group.
 	read := *d
 	read.encoders = nil
 	read.further = nil
@@ -156,6 +160,8 @@ func (d *Data) eachCells(rows []int, row func(cells [][]byte, rest, group []byte
 	return read.each(rows, func(_ int, x, y []float64) {
 		for i := range y {
 			of := x[i*read.Cols : (i+1)*read.Cols]
+			// A category enters as its text, after the text's length, because codes differ between
+			// tables. A number enters as its eight bytes, little endian.
 			for k, v := range of[:len(cells)] {
 				if d.encoders != nil && d.encoders[k].places != nil {
 					cells[k] = long(cells[k][:0], d.table.text(d.inputs[k], v))
@@ -169,6 +175,7 @@ func (d *Data) eachCells(rows []int, row func(cells [][]byte, rest, group []byte
 				rest = le.AppendUint64(rest, math.Float64bits(by[0]))
 				by = by[1:]
 			}
+			// The targets of OfAny take the place of the target.
 			if d.beside == nil {
 				rest = le.AppendUint64(rest, math.Float64bits(y[i]))
 			}
@@ -265,6 +272,8 @@ func (d *Data) groupEqual() (*Data, error) {
 		return nil, fmt.Errorf("%s: rows that stay on disk can't be grouped by what they hold: "+
 			"write the table as CSV", t.Source)
 	}
+	// wider is a copy of this rank's rows with one more column of text: the SHA-256 of a row's
+	// bytes, in hex.
 	begin, own := t.Own()
 	cols := len(t.Names)
 	wider := *t

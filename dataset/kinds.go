@@ -35,6 +35,7 @@ func (k *Kinds) Spread(t *Table) (*Table, error) {
 		return nil, fmt.Errorf("%s: more than two classes are for tables in memory that aren't "+
 			"spread over ranks", t.Source)
 	}
+	// The classes' columns come last, after all columns but the one of labels.
 	of := *t
 	cols := len(t.Names)
 	of.codes = nil
@@ -53,6 +54,7 @@ func (k *Kinds) Spread(t *Table) (*Table, error) {
 				spelling.Quoted([]string{label}, 1), spelling.Quoted(k.Labels, 10)))
 		}
 		of.Values = append(append(of.Values, row[:at]...), row[at+1:]...)
+		// A row without a label has missing values in all of them, as a target without a value.
 		for j := range k.Labels {
 			switch {
 			case label == "":

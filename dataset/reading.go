@@ -144,6 +144,7 @@ func (r *Reading) Check() error {
 		return fmt.Errorf("%d texts for missing values, or units: give at most %d, as every cell "+
 			"is compared with each", n, mostTexts)
 	}
+	// A unit with digits, signs or points could be taken for a part of the number.
 	for _, unit := range r.Units {
 		if strings.TrimSpace(unit) == "" || strings.ContainsFunc(unit, unicode.IsDigit) ||
 			strings.ContainsAny(unit, "+-.") {
@@ -181,6 +182,7 @@ func (r *Reading) Parse(cell string) (float64, error) {
 		return parse(cell)
 	}
 	cell = r.bare(cell)
+	// A cell below a limit of detection, such as <0.1, counts as half of the limit.
 	if limit, below := belowLimit(cell); below && r.Below != "" {
 		plain := *r
 		plain.Below = ""
@@ -194,6 +196,7 @@ func (r *Reading) Parse(cell string) (float64, error) {
 			return 0, strconv.ErrSyntax
 		}
 	}
+	// With decimal commas, a point can only group thousands. Such points are gone by now.
 	if r.Decimal == "," {
 		if strings.Contains(whole, ".") || strings.Contains(fraction, ".") ||
 			strings.Contains(fraction, ",") {
@@ -308,6 +311,7 @@ var grouped = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.eE].*)?$`)
 // It writes −0 as 0.
 func numeral(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
 
+// allFinite says whether no value is infinite or NaN.
 func allFinite(vs []float64) bool {
 	return !slices.ContainsFunc(vs, func(v float64) bool { return v-v != 0 })
 }

@@ -40,6 +40,8 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 	}
 	columns := make([]column, d.Cols+1)
 	r := d.Ranks()
+	// Ranks add their rows in turn, so that the sums don't depend on how rows are spread over
+	// ranks.
 	pass := func(add func(c *column, v float64)) error {
 		return ranks.InTurn(r, func() error {
 			return d.each(rows, func(_ int, x, y []float64) {
@@ -62,6 +64,8 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 		return nil, err
 	}
 	n := float64(total)
+	// Three passes: the mean, the largest deviation, and the sums of deviations and of their
+	// squares.
 	if err := pass(func(c *column, v float64) { c.Sum.Add(v) }); err != nil {
 		return nil, err
 	}
@@ -96,6 +100,7 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 	return out, nil
 }
 
+// overflow returns the error for a column whose mean or standard deviation isn't a finite number.
 func overflow(source, name string) error {
 	return &Error{File: source, Name: name,
 		Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
@@ -163,11 +168,13 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		s.InputMean = append(s.InputMean, m.Mean)
 		s.InputScale = append(s.InputScale, m.SD)
 	}
+	// The target's moments follow the inputs'.
 	m := columns[d.Cols]
 	if !allFinite([]float64{m.Mean, m.SD}) {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
 	if m.Constant() {
+		// Nothing can be learnt about a constant target, and a scale of 0 can't be divided by.
 		is := "is " + cautious.Number(m.Mean)
 		or := "or declared constants"
 		if m.SD > 0 {
@@ -208,11 +215,13 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 	if err := strict.ReadJSON(path, &file); err != nil {
 		return Scaling{}, err
 	}
+	// A file with target_scale is a Scaling in JSON. Its constants are declared from now on.
 	if file.Scaling.TargetScale != 0 {
 		file.Scaling.Source = Declared
 		return file.Scaling, nil
 	}
 	s := Scaling{Source: Declared}
+	// All problems are collected, so that one error names them all.
 	var missing []string
 	var problems []error
 	take := func(name string, c constants) (mean, scale float64) {
@@ -233,6 +242,7 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 			missing = append(missing, name)
 			continue
 		}
+		// What is left in file.Inputs at the end isn't an input of d.
 		delete(file.Inputs, name)
 		mean, scale := take(fmt.Sprintf("input %q", name), c)
 		s.InputMean = append(s.InputMean, mean)
@@ -403,6 +413,7 @@ func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 		max((mean+slack)*near, (mean+slack)*far))
 }
 
+// slack returns by how much Outward moves each end, in the target's unit.
 func (s Scaling) slack(lower, upper float64) float64 {
 	const rounding, elsewhere = 0x1p-49, 1e-9
 	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) +

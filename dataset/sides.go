@@ -38,6 +38,8 @@ func (t *Table) Limited(target, column string) (*Table, error) {
 	if at == by {
 		read = t.limit
 	}
+	// The sides become a last column of numbers. If the target's own cells say them, as in <0.1,
+	// the target becomes a column of numbers too.
 	of.limits = []int{cols}
 	of.codes = nil
 	of.Values = make([]float64, 0, t.Rows*(cols+1))

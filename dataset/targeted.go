@@ -98,6 +98,7 @@ type some struct {
 	rows []int
 }
 
+// Read reads stretches of rows that follow one another in the other store with one call each.
 func (s some) Read(first, count int, columns []int, out []float64) error {
 	for n := 0; count > 0; first, count = first+n, count-n {
 		for n = 1; n < count && s.rows[first+n] == s.rows[first]+n; n++ {

@@ -60,6 +60,7 @@ const fromShare = 1. / 8
 // The targets must lie in the domain of T.
 func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 	t = Transform{Name: name, Estimate: estimate}
+	// Below From, T is continued by its tangent. Every positive x is above the x of From.
 	if name != yeoJohnson {
 		least := math.Inf(1)
 		for _, v := range y {
@@ -70,6 +71,8 @@ func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 		t.From = fromShare*least - t.shift()
 	}
 	most := math.Inf(-1)
+	// λ is the number on a grid at which the targets are likeliest. If the name fixes λ, all steps
+	// are the same, and the first is taken.
 	for k := range lambdaSteps + 1 {
 		at := t
 		at.Lambda = float64(mostLambda*k) / lambdaSteps
@@ -147,6 +150,7 @@ func (t *Transform) shift() float64 {
 	return 0
 }
 
+// power returns (x^λ − 1)/λ, or ln x for λ = 0: the power of Box and Cox, for x > 0.
 func power(lambda, x float64) float64 {
 	if lambda == 0 {
 		return math.Log(x)
@@ -154,6 +158,7 @@ func power(lambda, x float64) float64 {
 	return (math.Pow(x, lambda) - 1) / lambda
 }
 
+// root returns the x whose power is u. It returns 0 for u below the power's range.
 func root(lambda, u float64) float64 {
 	if lambda == 0 {
 		return math.Exp(u)
@@ -204,6 +209,7 @@ func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 	if !(sd > 0) {
 		return middle, 0
 	}
+	// grow bounds, in standard deviations, how far the factor T⁻¹(u)² moves the integrand's peak.
 	grow := func(lambda, u float64) float64 {
 		return min(2*sd/max(1+lambda*u, 1e-300), math.Sqrt(2/max(lambda, 1e-300)), farthest)
 	}
@@ -213,6 +219,7 @@ func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 		low -= grow(2-t.Lambda, -mean)
 	}
 	edges := []float64{low}
+	// T⁻¹ isn't smooth at T(From), so a panel ends there.
 	kink := (t.at(t.From) - mean) / sd
 	for z := low + panel; z < high+panel; z += panel {
 		z := min(z, high)
@@ -224,6 +231,7 @@ func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 	var first, second, mass float64
 	quadrature.Panels(edges, func(z, w float64) {
 		w *= math.Exp(-z * z / 2)
+		// Differences from T⁻¹(mean) keep the digits of a small variance.
 		d := t.inverse(mean+sd*z) - middle
 		mass = mass + w
 		first = first + w*d

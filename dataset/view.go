@@ -96,6 +96,7 @@ func (d *Data) learnable() (*Data, error) {
 		low = slices.Min(y)
 		high = slices.Max(y)
 	}
+	// A rank without rows brings +∞ and −∞, which change neither end.
 	ends, err := ranks.All(d.Ranks(), low, high)
 	if err != nil {
 		return nil, err

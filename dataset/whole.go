@@ -31,6 +31,7 @@ func (d *Data) OfAny(targets []string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The view has no target of its own. All targets stand in beside instead.
 	whole := t.view(d.Encoding, d.Inputs, d.inputs)
 	whole.order = d.order
 	whole.beside = columns

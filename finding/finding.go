@@ -158,6 +158,8 @@ func (f Finding) String() string {
 // fits is false if the text has more or fewer places than there are subjects and numbers.
 func fill(text string, subject []string, numbers []float64) (filled string, fits bool) {
 	var b strings.Builder
+	// name and number take the next subject and the next number, list takes a number, and then at
+	// most as many names.
 	missing := false
 	name := func() string { return first(&subject, &missing) }
 	number := func() float64 { return first(&numbers, &missing) }
@@ -170,6 +172,7 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 		return strings.Join(names, ", ") + spelling.If(all > most, " and %.0f more", all-most)
 	}
 	for {
+		// A place reaches from % to the first letter, as in %.3g.
 		before, after, found := strings.Cut(text, "%")
 		b.WriteString(before)
 		if !found {

@@ -125,6 +125,7 @@ const (
 	BandUnchecked  Kind = "band_unchecked"
 )
 
+// entry is what a kind of finding says, and how much it matters.
 type entry struct {
 	severity Severity
 	text     string // has places for subject and numbers (see fill)

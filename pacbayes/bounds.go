@@ -37,8 +37,8 @@ func HoldOutLimit(zeroOne bool, risk float64, n int, delta float64) float64 {
 
 // ClopperPearson returns the exact form of TestBound for a 0/1 loss and a deterministic predictor
 // that errs on k of n test rows. It is the p with P(Bin(n,p) ≤ k) = δ, which is the 1−δ quantile of
-// Beta(k+1, n−k). For k = n it is
-// 1. The result is NaN for n < 1, k outside 0…n or δ outside (0,1].
+// Beta(k+1, n−k). For k = n it is 1.
+// The result is NaN for n < 1, k outside 0…n or δ outside (0,1].
 func ClopperPearson(k, n int, delta float64) float64 {
 	switch {
 	case n < 1 || k < 0 || k > n || !(0 < delta && delta <= 1):

@@ -189,6 +189,8 @@ func (t Terms) Reword(c *Certificate) string {
 	if t.Positional {
 		c.Valid = s.Valid // model files with positional roles are old, and say true
 	}
+	// Take the numbers from c, since terms alone can't give them. What then differs contradicts the
+	// terms.
 	s.Bound = c.Bound
 	s.BoundSqrt = c.BoundSqrt
 	s.EmpiricalRisk = c.EmpiricalRisk
@@ -231,7 +233,9 @@ func (t Terms) LeastBound(n int) float64 {
 func (t Terms) bounds(c *Certificate, s Sample) error {
 	n := s.units()
 	if t.Fixed {
+		// The statements that share δ, such as a promise, take equal parts.
 		delta := t.Delta / t.statements()
+		// own bounds the loss of the mean itself, from the curve or from the mean's losses.
 		var own float64
 		var err error
 		switch {
@@ -242,6 +246,8 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 				return err
 			}
 		}
+		// On the route direct only the mean is bounded, and all of this δ goes to it.
+		// Otherwise Bound is about a random draw, and pays for the choices besides.
 		if t.Route == Direct {
 			c.EmpiricalRisk, err = s.PointRisk(t.Loss)
 			c.Bound = own
@@ -256,6 +262,7 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 		} else {
 			delta = t.Delta / math.Exp(c.ChoicesPenalty)
 		}
+		// Without a KL term Pinsker's form is Hoeffding's bound, risk + √(ln(1/δ)/2n).
 		c.BoundSqrt = c.EmpiricalRisk + math.Sqrt(-math.Log(delta)/(2*float64(n))) + rounding
 		switch t.Route {
 		case Direct:
@@ -267,7 +274,10 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 		}
 		return nil
 	}
+	// A posterior that learnt on the certified rows pays its KL: eps is the right-hand side of the
+	// inequality, in nats per unit.
 	eps := (c.KL + t.Penalty(n)) / float64(n)
+	// The split bound needs a second statistic of the rows beside their risk.
 	var low float64
 	if t.inequality() == SplitBound {
 		var err error
@@ -293,6 +303,8 @@ func (c *Certificate) Difference(d *Certificate) string {
 		name string
 		a, b *float64
 	}
+	// Each part that has its own comparison is compared, and then made equal in the copies a and b.
+	// At the end DeepEqual sees only what is left, which must be equal exactly.
 	a := *c
 	b := *d
 	a.Conditions = b.Conditions

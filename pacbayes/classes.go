@@ -184,6 +184,7 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 	c := &Labels{Rows: len(l.Truth), Groups: l.Groups, Delta: t.Delta, Classes: l.Classes,
 		Valid: true, Label: "certificate", Conditions: t.conditions(l.Group != nil),
 		Confusion: Confusion(len(l.Classes), l.Truth, l.Predicted)}
+	// A union bound: each statement, the selection and the detection get an equal part of δ.
 	delta := t.Delta / float64(t.parts())
 	l.rules = t.Rules
 	for _, about := range t.Statements {
@@ -415,9 +416,8 @@ func (l Labelled) stateKinds(about string, kinds []Slice,
 // calibrationBins is the number of bins, of equal width, of the predicted class's probability.
 const calibrationBins = 10
 
-// calibration bounds the expected calibration error Σ_b |E[Z;
-// b]|, where Z is 1 or 0 for a right or wrong label minus the probability of the label, and E[Z;
-// b] takes rows of bin b alone.
+// calibration bounds the expected calibration error Σ_b |E[Z; b]|. Z is 1 for a right label and 0
+// for a wrong one, minus the probability of the label. E[Z; b] takes rows of bin b alone.
 //
 // Let σ_b be the sign of E[Z; b]. These signs are fixed, though unknown, and the error is E[σ_b Z]:
 // the mean of one number in [−1, 1] a row. So the bound of bettingBound on the mean of (1 + σ_b
@@ -425,6 +425,7 @@ const calibrationBins = 10
 // A gambler's wealth is a product over bins, so that krigo finds the signs of the least wealth from
 // 20 products.
 func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
+	// z holds Z of each row, by the bin of the predicted label's probability.
 	var z [calibrationBins][]float64
 	c.Bins = make([]LabelBin, calibrationBins)
 	for i, label := range l.Predicted {
@@ -439,6 +440,7 @@ func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
 		c.Bins[b].Confidence += p
 		c.Bins[b].Right += right
 	}
+	// Mean is the observed calibration error Σ_b |Σ_{i in b} Z_i|/n.
 	st := LabelStatement{About: CalibrationBias, Delta: delta, Rows: len(l.Truth)}
 	for b := range z {
 		var sum compensated.Sum
@@ -451,6 +453,7 @@ func (l Labelled) calibration(delta float64, c *Labels) []LabelStatement {
 			c.Bins[b].Right /= n
 		}
 	}
+	// Bound the mean of (1 + σ_b Z)/2 in [0, 1], and turn the bound back to the scale of Z.
 	bound := leastMean((1+st.Mean)/2, delta, st.Rows, func(m float64) float64 {
 		return leastWealth(z[:], m, gamblers(l.rules, st.Rows, delta))
 	})
@@ -465,6 +468,8 @@ func leastWealth(z [][]float64, m float64, c stakes) float64 {
 		return math.Inf(1)
 	}
 	type gamblers [bettors]float64
+	// A bin's losses change only with its own sign, so its log wealth is added to that of every
+	// choice of signs so far: 2·10 products, then 2^10 sums.
 	wealth := []gamblers{{}} // logarithms, for each choice of signs of the bins so far
 	for _, bin := range z {
 		if len(bin) == 0 {

@@ -67,6 +67,7 @@ func (t Terms) curveEnd() float64 {
 func (t Terms) curve(s Sample) (*Curve, error) {
 	level, misses, bounds := curveLevel(s.units(), t.Delta/t.share(), t.curveEnd())
 	c := &Curve{Level: level}
+	// From many misses to few, so that widths ascend.
 	for i, k := range slices.Backward(misses) {
 		if bounds[i] < 1 {
 			c.Points = append(c.Points, CurvePoint{Misses: k, Bound: bounds[i]})
@@ -79,6 +80,8 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 // It has the shares of own, a curve of another predictor on the same rows, and other widths.
 // Either curve holds by itself, not both together.
 func (t Terms) HoldOutCurve(s Sample, own *Curve) (*Curve, error) {
+	// An error in the units of ε is a distance, or for a loss without a unit a multiple of the
+	// row's scale.
 	errs := make([]float64, len(s.Y))
 	for i := range errs {
 		errs[i] = math.Abs(s.Y[i] - s.Mean[i])
@@ -193,6 +196,8 @@ func (c *Curve) unit() float64 {
 	return unitOf(last.HalfWidth, last.HalfWidthRaw)
 }
 
+// unitOf returns how large 1 of a half-width in the units of ε is in the target's units, given one
+// half-width in both units. It returns 1 if the half-width is 0.
 func unitOf(halfWidth, raw float64) float64 {
 	if halfWidth == 0 {
 		return 1

@@ -233,6 +233,8 @@ func meanWealth(logs []float64) float64 {
 	return most + math.Log(wealth/bettors)
 }
 
+// validLosses says whether bounds can be computed from the losses: all of them, on all ranks, lie
+// in [0, 1], there is a unit, and δ lies in (0, 1]. Its error is an error of Sum.
 func (s Sample) validLosses(losses []float64, delta float64) (bool, error) {
 	wrong := []float64{0}
 	for _, x := range losses {

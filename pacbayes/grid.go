@@ -26,6 +26,7 @@ func DefaultGrid() Grid { return Grid{L: 6, Digits: 2} }
 // maxGridSteps keeps an index within 32 bits. A finer grid has no advantage.
 const maxGridSteps = 1e9
 
+// steps returns G, the number of steps from −L to +L, which is one less than the number of points.
 func (g Grid) steps() float64 { return math.Round(2 * g.L * math.Pow10(g.Digits)) }
 
 // Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than 2 or

@@ -158,6 +158,7 @@ func (l Loss) interval(scale float64) (below, above float64) {
 // |y| measured from the target's own zero, or for Scaled a standard deviation.
 // If scale is 0, every prediction but y itself loses 1.
 func (l Loss) Point(y, mean, scale float64) float64 {
+	// If y or mean is NaN, so is the loss, for every kind.
 	d := y - mean
 	switch l.Kind {
 	case Band, Relative, Scaled, Asymmetric:
@@ -177,6 +178,8 @@ func (l Loss) Point(y, mean, scale float64) float64 {
 		}
 		return min(math.Abs(d)/scale, 1)
 	}
+	// A registered loss takes the signed error of the prediction, in units of ε. A value outside
+	// [0, 1] becomes NaN, which no certificate accepts.
 	if of := l.Kind.registered(); of != nil {
 		if v := of(-d / l.Below); !math.IsNaN(d) && 0 <= v && v <= 1 {
 			return v
@@ -429,12 +432,14 @@ func expectedSquare(d, s, eps float64) (e, dMean, dVar float64) {
 // The code computes T from upper tails Q, so that T has full accuracy as D → 0:
 // Q(a)−2Q(c)+Q(b) if a > 0 (Q(a) dominates), and erf(c/√2)−Q(−a)+Q(b) if a ≤ 0.
 func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
+	// With a clip of 0 every value but y itself loses 1.
 	if w == 0 {
 		return 1, 0, 0
 	}
 	a := (d - w) / s
 	b := (d + w) / s
 	c := d / s
+	// The kink at y splits the interval into two panels, on each of which the loss is smooth.
 	if w < narrow*s {
 		var m moments
 		m.add(tent, a, w/s, 0, 1)
@@ -444,6 +449,7 @@ func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
 	fa := pdf(a)
 	fb := pdf(b)
 	fc := pdf(c)
+	// The mean lies so far out that the density at the near edge underflows: the loss is 1.
 	if a > 0 && fa == 0 {
 		return 1, 0, 0
 	}
@@ -500,6 +506,8 @@ var legendre = func() (r struct{ x, w [32]float64 }) {
 	return r
 }()
 
+// checkRows panics if slices of a sample of n rows have other lengths, or if the loss needs scales
+// and there are none.
 func (l Loss) checkRows(n int, mean, scale []float64) {
 	if len(mean) != n || (scale != nil && len(scale) != n) {
 		panic("pacbayes: slices of unequal length")
@@ -509,6 +517,7 @@ func (l Loss) checkRows(n int, mean, scale []float64) {
 	}
 }
 
+// at returns x[i], or 0 if there is no x.
 func at(x []float64, i int) float64 {
 	if x == nil {
 		return 0

@@ -71,6 +71,8 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	}
 	n := s.units()
 	direct := t.Fixed && t.Route != Twice && t.Route != ""
+	// half has the terms of a bound at one width: it has the promise's part of δ, and nothing else
+	// to share that part with.
 	half := t
 	half.Slices = nil
 	half.Promise, half.Route, half.Delta = 0, Twice, t.Delta/2/t.share()
@@ -97,10 +99,13 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The bound on the mean is twice the bound on a random draw.
 		if p.Bound = b; !direct {
 			p.Bound = math.Min(1, 2*b)
 		}
 		if p.Bound <= 1-t.Promise {
+			// The search was free only for the declared share, not for the bound at the width that
+			// was found.
 			if direct {
 				p.Bound = 1 - t.Promise
 			}

@@ -18,6 +18,7 @@ import (
 // span is where a bound must lie. It is one number if the bound follows from the stated counts.
 type span struct{ least, most float64 }
 
+// exactly returns the span of a bound that follows from the counts.
 func exactly(v float64) span { return span{v, v} }
 
 // holds says whether a stored number lies in the span, to within reproducible.
@@ -34,6 +35,7 @@ const mostCrossed = 100_000
 // least and the largest bound that rows of these counts can have.
 // meanRisk is the mean's loss on the certified rows. It is NaN if the file doesn't say it.
 func (t Terms) Recount(c *Certificate, meanRisk float64) string {
+	// First refuse counts and risks that no rows can have. The formulas below rely on this.
 	n := cmp.Or(c.Groups, c.Rows)
 	if n < MinRows || c.Groups > c.Rows || (c.Groups > 0) != (t.Group != "") {
 		return fmt.Sprintf("it counts %d rows and %d groups", c.Rows, c.Groups)
@@ -52,6 +54,7 @@ func (t Terms) Recount(c *Certificate, meanRisk float64) string {
 	if differs := t.recountSlices(c); differs != "" {
 		return differs
 	}
+	// Then compare each stated bound with the bound, or the span of bounds, that these counts give.
 	bound, mean, root := t.spans(c, n, meanRisk)
 	for _, stated := range []struct {
 		name  string
@@ -126,6 +129,8 @@ func (t Terms) spanOf(risk float64, n int, delta float64) span {
 func (t Terms) recountCurve(c *Certificate, n int) string {
 	w := c.Curve
 	delta := t.Delta / t.share()
+	// The level is right if the bounds at all listed numbers of misses fail together with at most
+	// δ. For more than mostCrossed rows it must hold for mostCrossed rows.
 	misses := curveMisses(min(n, mostCrossed), t.curveEnd())
 	bounds := make([]float64, len(misses))
 	for i, k := range misses {
@@ -136,6 +141,7 @@ func (t Terms) recountCurve(c *Certificate, n int) string {
 		return fmt.Sprintf("curve's level is %.9g, at which the bounds of %d rows don't hold "+
 			"together", w.Level, n)
 	}
+	// Along the curve widths grow and misses fall, and each bound is the exact binomial bound.
 	last := CurvePoint{Bound: 1, Misses: n + 1}
 	raw := t.EpsilonRaw / t.Loss.Below
 	for i, p := range w.Points {
@@ -146,6 +152,8 @@ func (t Terms) recountCurve(c *Certificate, n int) string {
 		}
 		last = p
 	}
+	// The declared ε is one width of the curve: a narrower or equal half-width can't have fewer
+	// misses than there are at ε.
 	if t.Loss.IsZeroOne() && t.Route == Direct {
 		missed := c.EmpiricalRisk * float64(n)
 		for i, p := range w.Points {
@@ -165,6 +173,7 @@ func (t Terms) recountCurve(c *Certificate, n int) string {
 
 // recountSlices returns what in c's slices their counts contradict.
 func (t Terms) recountSlices(c *Certificate) string {
+	// δ is split among the slices that are large enough, as slices splits it (Rules 0: among all).
 	parts := 0
 	for _, s := range c.Slices {
 		if t.Rules == 0 || s.Rows >= MinRows {
@@ -183,6 +192,8 @@ func (t Terms) recountSlices(c *Certificate) string {
 			return fmt.Sprintf("slice %s %s contradicts its counts", s.By, s.Name)
 		}
 	}
+	// The slices of one column are disjoint, so their rows and misses sum to at most those of all
+	// rows.
 	for _, by := range t.Slices {
 		rows := 0
 		missed := 0.

@@ -44,6 +44,8 @@ func (s Sample) pointLosses(l Loss) []float64 {
 	}))
 }
 
+// drawLosses returns, for each unit on this rank, the expected loss of a random draw, E_{v ~
+// N(mean_i, variance_i)} ℓ(y_i, v).
 func (s Sample) drawLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	losses := make([]float64, len(s.Y))

@@ -252,12 +252,16 @@ type Detection struct {
 // alarmShare is the share of false alarms at which bounds end.
 const alarmShare = 0.5
 
+// detect finds the highest threshold at which the recall's bound holds, and counts what it flags.
+// positive says which rows are of the class. Their number is the n of the recall's binomial bound.
 func detect(score []float64, positive []bool, recall, delta float64) Detection {
 	of := len(lists.Where(len(score), func(i int) bool { return positive[i] }))
 	d := Detection{Recall: recall, Delta: delta, FalseAlarmsBound: 1, Positives: of,
 		Others: len(score) - of}
 	order := descending(score)
 	seen := 0
+	// Lower the threshold row by row. Rows of equal score are flagged together, so skip to their
+	// last.
 	for i, row := range order {
 		if positive[row] {
 			seen++

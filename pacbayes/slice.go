@@ -59,6 +59,7 @@ func sameSlices(a, b []Slice) string {
 	return ""
 }
 
+// sameEnd says whether two ends of a slice are both open, or the same number.
 func sameEnd(a, b *float64) bool {
 	return (a == nil && b == nil) || (a != nil && b != nil && same(*a, *b))
 }

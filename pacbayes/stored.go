@@ -30,6 +30,9 @@ func (t LabelTerms) Again(c *Labels, costs [][]float64) (*Labels, error) {
 		return nil, err
 	}
 	again.Copies = min(max(c.Copies, 0), c.Rows-1)
+	// The calibration's bound depends on every row's probability, which a certificate doesn't
+	// state. The stored bound is accepted if it lies between the bounds that rows with this mean
+	// can have.
 	for i, s := range again.Statements {
 		if s.About == CalibrationBias {
 			least, most := betweenBets((1+s.Mean)/2, s.Rows, s.Delta,
@@ -38,6 +41,7 @@ func (t LabelTerms) Again(c *Labels, costs [][]float64) (*Labels, error) {
 				2*most-1)
 		}
 	}
+	// The rows that stand for the originals have scores 0 and 1, so thresholds are taken from c.
 	if s := again.Selective; s != nil && c.Selective != nil && s.Answered > 0 {
 		s.Threshold = c.Selective.Threshold
 	}
@@ -56,6 +60,7 @@ type pool struct {
 	err          error
 }
 
+// poolOf returns a pool of n rows, numbered from 0.
 func poolOf(n int, right func(i int) bool) *pool {
 	return &pool{right: lists.Where(n, right), wrong: lists.Where(n, func(i int) bool {
 		return !right(i)
@@ -110,6 +115,7 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 	if err := c.counted(); err != nil {
 		return nil, err
 	}
+	// Make as many rows of each class and predicted class as the confusion matrix counts.
 	for i, counts := range c.Confusion {
 		for j, n := range counts {
 			l.Truth = append(l.Truth, slices.Repeat([]int{i}, n)...)
@@ -121,6 +127,7 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 		l.Groups = c.Groups
 		l.Group = lists.To(n, func(i int) int { return i % c.Groups })
 	}
+	// Each field of the certificate takes rows from its own pool, since fields count the same rows.
 	right := func(i int) bool { return l.Truth[i] == l.Predicted[i] }
 	answered := poolOf(n, right)
 	flagged := poolOf(n, func(i int) bool { return c.Classes[l.Truth[i]] == positive })
@@ -143,6 +150,7 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 		kinds.take("slice "+s.Of, s.Rows, s.Wrong, func(i int) { slice.In = append(slice.In, i) })
 		l.Slices = append(l.Slices, slice)
 	}
+	// Rows of a bin all get the bin's mean probability, which leaves the bin's sum of Z as it was.
 	for b, bin := range c.Bins {
 		low := float64(b) / calibrationBins * (1 + edge)
 		high := float64(b+1) / calibrationBins * (1 - edge)
@@ -151,6 +159,7 @@ func (c *Labels) rows(positive string) (*Labelled, error) {
 		bins.take(fmt.Sprintf("bins[%d]", b), bin.Rows, int(wrong),
 			func(i int) { l.Probabilities[i] = p })
 	}
+	// The slices, and the bins, must use up every row.
 	if (l.Slices != nil && len(kinds.right)+len(kinds.wrong) > 0) ||
 		(c.Bins != nil && len(bins.right)+len(bins.wrong) > 0) {
 		kinds.err = cmp.Or(kinds.err,

@@ -45,6 +45,7 @@ func sumChunks(n int, rows func(lo, hi int) sums) (total sums) {
 // sums holds two sums over the same rows: of a value and of a derivative.
 type sums [2]compensated.Sum
 
+// join adds the sums of another part of the rows, with their compensations.
 func (t *sums) join(u sums) {
 	for i := range t {
 		t[i].Join(u[i])

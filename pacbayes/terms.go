@@ -176,8 +176,12 @@ func (t Terms) share() float64 {
 	return 1
 }
 
+// inequality returns the inequality of the bound. Without a name it is kl.
 func (t Terms) inequality() Inequality { return cmp.Or(t.Inequality, KLBound) }
 
+// gridPenalty returns ln(1/p_θ) in nats for a prior that was chosen on a grid after the certified
+// rows were seen (Reeb et al. 2018, Sect. 3.1): the grid's T·ln(G+1), and ln of the number of each
+// further discrete choice. It returns 0 for a prior with no parameters on the grid.
 func (t Terms) gridPenalty() float64 {
 	if t.Params == 0 {
 		return 0
@@ -195,6 +199,8 @@ func (t Terms) gridPenalty() float64 {
 	return penalty
 }
 
+// choicesPenalty returns ln of the number of choices times the number of statements, in nats: the
+// union bound over both.
 func (t Terms) choicesPenalty() float64 { return math.Log(float64(t.Choices) * t.statements()) }
 
 // Penalty returns what a bound on n rows pays besides KL, in nats:
@@ -398,6 +404,7 @@ func (t Terms) source() string {
 // Conditions returns sentences that say what the guarantee of a certificate with these terms rests
 // on.
 func (t Terms) Conditions() (c []string) {
+	// What wasn't declared comes first, then the source of the rows, then what was declared.
 	declared := t.declared()
 	last := len(declared) - 1
 	c = append(declared[:last:last], t.source(), declared[last])

@@ -101,7 +101,8 @@ func Start() (Ranks, error) {
 	return &group{wire: w, rank: w.rank, size: w.size}, nil
 }
 
-// mpi is MPI_COMM_WORLD. Two threads must not call it at the same time.
+// mpi is MPI_COMM_WORLD. Two threads must not call it at the same time, so mu is locked for each
+// call. The goroutine of live, in lives, ends when stop is closed.
 type mpi struct {
 	mu         sync.Mutex
 	rank, size int
@@ -112,6 +113,7 @@ type mpi struct {
 // most is the largest number of values or bytes in one call of MPI.
 const most = 1 << 30
 
+// sum replaces v by its sum over ranks, in parts that fit MPI's int counts.
 func (w *mpi) sum(v []float64) {
 	for ; len(v) > 0; v = v[min(len(v), most):] {
 		w.call(unsafe.Pointer(&v[0]), func(at unsafe.Pointer, r *C.MPI_Request) C.int {
@@ -120,12 +122,14 @@ func (w *mpi) sum(v []float64) {
 	}
 }
 
+// max replaces each of v, which must not be empty, by its largest value over ranks.
 func (w *mpi) max(v []int64) {
 	w.call(unsafe.Pointer(&v[0]), func(at unsafe.Pointer, r *C.MPI_Request) C.int {
 		return C.most((*C.longlong)(at), C.int(len(v)), r)
 	})
 }
 
+// broadcast replaces v by the root's v, in parts that fit MPI's int counts.
 func (w *mpi) broadcast(root int, v []byte) {
 	for ; len(v) > 0; v = v[min(len(v), most):] {
 		w.call(unsafe.Pointer(&v[0]), func(at unsafe.Pointer, r *C.MPI_Request) C.int {
@@ -208,6 +212,7 @@ func (w *mpi) abort(reason string) {
 	os.Exit(1)
 }
 
+// close ends the signs of life before MPI_Finalize, because no call of MPI may follow it.
 func (w *mpi) close() {
 	close(w.stop)
 	w.lives.Wait()

@@ -85,6 +85,7 @@ type Failure struct {
 	own error
 }
 
+// Error names the rank and its host before the text of its error.
 func (f *Failure) Error() string {
 	return fmt.Sprintf("rank %d of %d (on %s): %s", f.Rank, f.Size, f.Host, f.Text)
 }
@@ -181,6 +182,7 @@ func (g *group) meet(call, length int, own error) error {
 	}
 	c := int64(call)
 	l := int64(length)
+	// One maximum over ranks carries all: max(c) = −max(−c) only if all ranks have the same c.
 	h := [...]int64{failing, ending, well, c, -c, l, -l}
 	g.wire.max(h[:])
 	failing = h[0]
@@ -225,6 +227,8 @@ func (g *group) failure(of int, own error) error {
 	return f
 }
 
+// Sum joins several slices into one buffer, so that a call needs one exchange. It relies on meet,
+// after which all ranks are known to have slices of the same total length.
 func (g *group) Sum(v ...[]float64) error {
 	n := 0
 	for _, part := range v {
@@ -249,6 +253,7 @@ func (g *group) Sum(v ...[]float64) error {
 	return nil
 }
 
+// Broadcast sends nothing if v is empty, or if meet returns an error on all ranks.
 func (g *group) Broadcast(root int, v []byte) error {
 	if err := g.meet(broadcasts, len(v), nil); err != nil || len(v) == 0 {
 		return err
@@ -257,6 +262,7 @@ func (g *group) Broadcast(root int, v []byte) error {
 	return nil
 }
 
+// Agree returns a *Failure without a further exchange, since every rank got it in the same call.
 func (g *group) Agree(err error) error {
 	var known *Failure
 	if errors.As(err, &known) { // all ranks know it
@@ -265,6 +271,8 @@ func (g *group) Agree(err error) error {
 	return g.meet(agreements, 0, err)
 }
 
+// Close meets the other ranks for the last time, unless the job has already ended with an error,
+// and closes the wire.
 func (g *group) Close(err error) error {
 	if g.ended == nil {
 		err = g.meet(ends, 0, err)

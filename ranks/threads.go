@@ -16,7 +16,8 @@ func Threads(size int) []Ranks {
 	})
 }
 
-// meeting is where the goroutines wait for one another.
+// meeting is where the goroutines wait for one another. parts has the part of each rank that has
+// arrived, result is what the last one made of all parts, and round counts the meetings that ended.
 type meeting struct {
 	mu      sync.Mutex
 	all     *sync.Cond
@@ -45,11 +46,13 @@ func (m *meeting) join(rank int, part any, make func(parts []any) any) any {
 	return m.result
 }
 
+// thread is the wire of one goroutine's rank.
 type thread struct {
 	meeting *meeting
 	rank    int
 }
 
+// sum adds up in the order of ranks, so that results don't depend on which goroutine comes last.
 func (t *thread) sum(v []float64) {
 	total := t.meeting.join(t.rank, v, func(parts []any) any {
 		total := make([]float64, len(v))
@@ -63,6 +66,8 @@ func (t *thread) sum(v []float64) {
 	copy(v, total.([]float64))
 }
 
+// max makes a new slice for the result, because a rank may change its v as soon as its call
+// returns, while other ranks still copy the result.
 func (t *thread) max(v []int64) {
 	most := t.meeting.join(t.rank, v, func(parts []any) any {
 		most := append([]int64(nil), parts[0].([]int64)...)
@@ -76,6 +81,7 @@ func (t *thread) max(v []int64) {
 	copy(v, most.([]int64))
 }
 
+// broadcast copies the root's v while all ranks still wait, before the root may change it.
 func (t *thread) broadcast(root int, v []byte) {
 	of := t.meeting.join(t.rank, v, func(parts []any) any {
 		return append([]byte(nil), parts[root].([]byte)...)

@@ -25,6 +25,7 @@ func (c Comparison) Agrees() bool { return len(c.Missing)+len(c.Differ)+c.Others
 // Compare predicts the rows of d again, and compares the new losses with the outcomes of a claim in
 // the ledger. A row that came several times has to be in d as often.
 func (l *Ledger) Compare(of Claim, d *dataset.Data) (c Comparison, err error) {
+	// known holds the losses of each row's hash, in the order in which the outcomes came.
 	known := map[string][]float64{}
 	err = l.each(func(e entry) error {
 		if e.Model == of.Name {
@@ -44,6 +45,7 @@ func (l *Ledger) Compare(of Claim, d *dataset.Data) (c Comparison, err error) {
 		return c, err
 	}
 	c.Rows = len(o.Losses)
+	// Each row of the table takes the earliest outcome of its hash that is left.
 	const rounding = 1e-6 // graded losses may differ on another kind of processor
 	for i, h := range o.Hashes {
 		name := strconv.FormatUint(h, 16)

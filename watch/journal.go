@@ -141,6 +141,7 @@ func (j *journal) Close() error {
 	return err
 }
 
+// errBusy says that another process has the ledger open for writing.
 var errBusy = errors.New("another process writes it: watch there, or stop that process first")
 
 // wholeLines returns where the last whole line of a ledger ends.
@@ -200,6 +201,8 @@ func quoted(path string) string {
 // lineStart is how every line of a ledger begins.
 const lineStart = `{"ledger":`
 
+// beginsLikeLedger says whether a file can be read and begins as every ledger does, so that krigo
+// never adds to or replaces another file.
 func beginsLikeLedger(path string) bool {
 	f, err := disk.Open(path)
 	if err != nil {
@@ -277,6 +280,8 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 		case err != nil:
 			return fmt.Errorf("line %d isn't a ledger's line (%w): the file was altered, or is "+
 				"no ledger; name another file with --ledger", number, err)
+		// Two versions are known: lines of outcomes, and lines that carry a state over and have no
+		// outcomes.
 		case e.Format != format && !(e.Format == carriedFormat && e.Carried != nil &&
 			len(e.Losses) == 0):
 			return fmt.Errorf("line %d has format %d, but this krigo knows format %d: use a "+
@@ -291,6 +296,8 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 					"altered", number, loss)
 			}
 		}
+		// The first line after a rotation says how many lines carry states over. If the file has
+		// fewer, a part of the state is lost, and with it perhaps an alarm.
 		if e.Lines > 0 && number == 1 {
 			lost = e.Lines
 		}

@@ -85,12 +85,14 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	}); err != nil {
 		return "", fmt.Errorf("the ledger %s: %w", j.path, err)
 	}
+	// The archive is whole and on disk before the ledger is replaced.
 	archive = nextArchive(j.path)
 	if err := disk.Write(archive, func(to io.Writer) error {
 		return whole(func(_ entry, line []byte) error { _, err := to.Write(line); return err })
 	}); err != nil {
 		return "", err
 	}
+	// A watch without outcomes has no state to carry over.
 	carry := slices.Sorted(maps.Keys(states))
 	carry = slices.DeleteFunc(carry, func(checksum string) bool {
 		return states[checksum].counts.Rows == 0 && len(states[checksum].keys) == 0
@@ -112,6 +114,7 @@ func (l *Ledger) Rotate() (archive string, err error) {
 			return err
 		})
 	})
+	// The old ledger is still in place, so the archive would be a second copy of it.
 	if err != nil && j.stands(j.size) == nil {
 		return "", errors.Join(err, os.Remove(archive))
 	}
@@ -170,6 +173,7 @@ const (
 	patience = time.Minute
 )
 
+// errUnrotated says that the writer of a ledger answered a request to rotate without an archive.
 var errUnrotated = errors.New("couldn't rotate it")
 
 // ask asks the process that writes a ledger to rotate it, and waits until this is done.

@@ -76,6 +76,7 @@ func (c Claim) Sentence(s State) string {
 		return fmt.Sprintf("No outcome yet. The certificate promises a risk of at most %.4f.",
 			cautious.RoundUp(s.Bound, 4))
 	}
+	// A claim about a 0/1 loss counts misses, any other has a mean loss.
 	missed := spelling.Either(c.Miss == "",
 		fmt.Sprintf("a mean loss of %.4f", s.Risk),
 		fmt.Sprintf("%.0f %s (%.2f %%)", s.Misses, c.Miss, 100*s.Risk))

@@ -44,6 +44,7 @@ func Open(path string) (*Ledger, error) { return ledgerOf(opened(path)) }
 // Read opens a ledger for reading only, also while another process writes it.
 func Read(path string) (*Ledger, error) { return ledgerOf(read(path)) }
 
+// ledgerOf returns the ledger of a journal, or the error with which the journal couldn't be opened.
 func ledgerOf(j *journal, err error) (*Ledger, error) {
 	if err != nil {
 		return nil, err
@@ -91,6 +92,9 @@ func Watchable(m *model.Model) error {
 	return nil
 }
 
+// newWatch returns the watch of a claim before any outcome. δ is shared equally among the alarms of
+// the claim and of its kinds, each of which rings at ln E ≥ ln(1/δ) of its part (Ville's
+// inequality).
 func newWatch(c Claim, l *Ledger) *Watch {
 	delta := c.Delta / float64(c.Alarms())
 	w := &Watch{claim: c, ledger: l, turn: make(chan struct{}, 1),
@@ -171,6 +175,7 @@ func (w *Watch) add(e entry) error {
 	if len(w.claim.Kinds) > 0 && len(e.Of) != len(e.Losses) {
 		return errors.New("it doesn't have the kind of each of its rows: the file was altered")
 	}
+	// Every kind sees the whole line, and takes in only its own rows.
 	for _, kind := range w.kinds {
 		if err := kind.add(e); err != nil {
 			return err
@@ -183,6 +188,8 @@ func (w *Watch) add(e entry) error {
 		}
 		s.Rows++
 		s.Misses += loss
+		// LogE is the log of an e-process under "the risk is at most the bound". The alarm stays
+		// once it has rung, even if the evidence falls later.
 		s.LogE = math.Log(w.evidence.Add(loss))
 		s.Highest = math.Max(s.Highest, s.LogE)
 		if s.Alarm == nil && s.LogE >= s.AlarmAt {
@@ -195,6 +202,7 @@ func (w *Watch) add(e entry) error {
 			w.known[h] = true
 		}
 	}
+	// The counts of rows outside the range or seen before, and keys, are kept once, for all kinds.
 	if w.claim.Of != "" {
 		return nil
 	}
@@ -206,6 +214,8 @@ func (w *Watch) add(e entry) error {
 	return nil
 }
 
+// carried returns the state that the model's first line holds after a rotation. Hashes are sorted,
+// so that equal states give equal bytes.
 func (w *Watch) carried() *carried {
 	c := &carried{State: w.counts, Staked: w.evidence.Staked(), Keys: map[string][]byte{}}
 	for _, h := range slices.Sorted(maps.Keys(w.known)) {
@@ -280,6 +290,7 @@ func (l *Ledger) Others(c Claim) (all []Other, err error) {
 				append(against, pacbayes.NewEvidence(c.Bound))
 		}
 		o := &all[i]
+		// A rotation's line has totals in place of the lines before it.
 		if carried := e.Carried; carried != nil {
 			o.Rows = carried.State.Rows
 			o.Alarm = carried.State.Alarm != nil

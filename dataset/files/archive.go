@@ -38,7 +38,8 @@ func openZip(f *os.File, source, format string) (*zip.Reader, int64, error) {
 	return archive, info.Size(), err
 }
 
-// metered counts the bytes that opening an archive reads for its directory.
+// metered counts the bytes that opening an archive reads for its directory. It limits them
+// until opened is set. what names the directory in errors.
 type metered struct {
 	io.ReaderAt
 	what   string
@@ -46,6 +47,7 @@ type metered struct {
 	bytes  int64
 }
 
+// ReadAt returns a *memory.Error once the directory would take more memory than is allowed.
 func (m *metered) ReadAt(p []byte, at int64) (int, error) {
 	const times = 8 // memory for an entry's 46 bytes or more, in multiples of these
 	if m.bytes += int64(len(p)); !m.opened && m.bytes > blockSize {
@@ -66,6 +68,7 @@ func readZip(f *os.File, t *dataset.Table) error {
 	entries := map[string]*zip.File{}
 	var tables, others []string
 	for _, entry := range archive.File {
+		// Leave out folders, hidden files and what macOS adds.
 		if name := entry.Name; !entry.FileInfo().IsDir() &&
 			!strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(name, "__MACOSX/") {
 			entries[name] = entry
@@ -75,6 +78,7 @@ func readZip(f *os.File, t *dataset.Table) error {
 			}
 		}
 	}
+	// If no name has the ending of a text format, any file may be the table.
 	if len(tables) == 0 {
 		tables = others
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
+// csvFormat is the format of plain text: CSV or JSON lines, which Read tells apart by the text.
 var csvFormat = Format{
 	Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"}, Text: true,
 	Read:  func(f *os.File, t *dataset.Table) error { return CSV{From: disk.Of(f)}.fill(t) },
@@ -131,6 +132,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	as := t.Reading()
 	of := &records{from: c.From, source: source}
 	in := bufio.NewReaderSize(of, blockSize)
+	// through puts a decoder before the text. Then bytes of the file say nothing of the text's
+	// memory.
 	through := func(r io.Reader) {
 		of.compressed = true
 		of = &records{from: r, source: source}
@@ -150,11 +153,13 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		through(transform.NewReader(in,
 			utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()))
 	}
+	// A byte order mark of UTF-8 belongs to no cell.
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		in.Discard(3)
 		of.skip(3)
 	}
 	for skipped := 0; skipped < as.SkipRows; {
+		// A line longer than the buffer comes in several parts, of which only the last ends a line.
 		part, err := in.ReadSlice('\n')
 		of.skip(len(part))
 		switch err {
@@ -203,6 +208,8 @@ type commas struct {
 	above  int
 }
 
+// newCommas returns a reader of rows with commas, or another mark, between their cells. above is
+// the number of lines that were skipped, for the line numbers in errors.
 func newCommas(in io.Reader, comma rune, source string, above int) commas {
 	r := csv.NewReader(in)
 	r.Comma = comma
@@ -212,11 +219,13 @@ func newCommas(in io.Reader, comma rune, source string, above int) commas {
 	return commas{r, source, above}
 }
 
+// Line returns the line of the file, from 1, on which the last row begins.
 func (c commas) Line() int {
 	line, _ := c.FieldPos(0)
 	return line + c.above
 }
 
+// Read returns the next row. The row's memory is used again by the next call.
 func (c commas) Read() ([]string, error) {
 	record, err := c.Reader.Read()
 	for c.Comma == ' ' && err == nil { // several spaces may separate two fields
@@ -332,6 +341,8 @@ type parser struct {
 	before int
 }
 
+// read reads all rows into the table, or, for a stream, passes tables of enough rows on. The first
+// row may name the columns (see begin).
 func (p *parser) read() error {
 	t := p.table
 	for {
@@ -482,6 +493,8 @@ func (p *parser) ignore() {
 	})
 }
 
+// row adds one row to the table. It stores the first bad row's error in p.first and returns nil, so
+// that read goes on and finish can count the bad rows. The error that it returns ends the reading.
 func (p *parser) row(record []string) error {
 	t := p.table
 	line := p.rows.Line()
@@ -511,6 +524,7 @@ func (p *parser) row(record []string) error {
 				len(record), p.comma, notes)}
 		return nil
 	}
+	// The cells of columns that aren't wanted are emptied, so that they take no memory.
 	for _, j := range p.ignored {
 		record[j] = ""
 	}
@@ -541,6 +555,8 @@ func (r *records) next(after int64) {
 	r.needed = float64(r.passed - after)
 }
 
+// Read passes text on. It returns an error before a record needs more memory than the limit.
+// It doesn't limit records of compressed text.
 func (r *records) Read(p []byte) (int, error) {
 	// Memory is needed for the line and the record, each with room to grow.
 	// A field needs its beginning and end, its place in the text, and itself.

@@ -113,6 +113,9 @@ type drawn struct {
 	phase        []float64 // F
 }
 
+// function draws the random Fourier features of a squared exponential kernel (Rahimi and Recht
+// 2007): frequencies ω ~ N(0, 1/ℓ²) for each input, and phases uniform on [0, 2π). Without
+// lengthscales it draws each ℓ from √d/2 to 4√d, uniform in its logarithm.
 func (g Draw) function() *drawn {
 	f := &drawn{Draw: g, lengthscales: g.Lengthscales}
 	rng := rand.New(rand.NewPCG(g.Seed, functionStream))

@@ -37,6 +37,8 @@ type objects struct {
 func (o *objects) Line() int          { return o.line }
 func (o *objects) InputOffset() int64 { return o.offset }
 
+// Read returns the names of the columns at the first call, and then the values of one object per
+// call, in the order of the names. A key that an object lacks, and null, are empty cells.
 func (o *objects) Read() ([]string, error) {
 	for !o.ahead {
 		text, err := o.in.ReadBytes('\n')
@@ -93,6 +95,8 @@ var errNoObject = errors.New("no JSON object with keys: write one in each line, 
 
 // object returns the keys of an object in their order, and their values.
 func object(line []byte) (keys []string, values map[string]any, err error) {
+	// The decoder reads token by token, because a map would lose the keys' order and their
+	// repetitions.
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	values = map[string]any{}
@@ -109,6 +113,7 @@ func object(line []byte) (keys []string, values map[string]any, err error) {
 		if err != nil {
 			return keys, nil, errNoObject
 		}
+		// A table's cell is one value.
 		if _, nested := value.(json.Delim); nested {
 			return keys, nil, fmt.Errorf("%q holds a list or an object: give its parts keys of "+
 				"their own", spelling.Clip(key))
@@ -119,6 +124,7 @@ func object(line []byte) (keys []string, values map[string]any, err error) {
 		keys = append(keys, key)
 		values[key] = value
 	}
+	// The object must end, and nothing may follow it in its line.
 	_, unfinished := d.Token()
 	if _, err := d.Token(); unfinished != nil || err != io.EOF {
 		return keys, nil, errNoObject

@@ -48,7 +48,7 @@ type npy struct {
 	mapped []byte // the whole file; nil if files can't be mapped
 }
 
-// field says where a column's number stands in a record.
+// field says where a column's number stands in a record: offset counts bytes from its beginning.
 type field struct {
 	name   string
 	offset int
@@ -130,6 +130,7 @@ func openNPY(f *os.File, t *dataset.Table) error {
 	return nil
 }
 
+// npyOf reads the header of an open NPY file, and maps the file into memory if the system can.
 func npyOf(f *os.File, source string) (*npy, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -164,6 +165,7 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 	if err != nil {
 		return nil, err
 	}
+	// The header is one dictionary, as Python writes it, and nothing else.
 	p := python{text: text}
 	header, ok := p.value(0).(map[string]any)
 	if p.space(); !ok || p.failed || p.text != "" {
@@ -179,6 +181,7 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 	if n.rows == 0 {
 		return nil, n.fail("the table has no rows")
 	}
+	// The file must hold exactly the records that the header promises.
 	content := length - n.start
 	switch whole := content / int64(n.size); {
 	case int64(n.rows) > whole:
@@ -256,6 +259,7 @@ func (n *npy) layout(header map[string]any, length int64, column bool) error {
 			return n.fail("the NPY header's shape isn't one of whole numbers; write the file again")
 		}
 	}
+	// descr is a list of fields for an array of records, and a type's name for a matrix.
 	switch descr := header["descr"].(type) {
 	case []any:
 		if len(dims) != 1 {
@@ -273,6 +277,7 @@ func (n *npy) layout(header map[string]any, length int64, column bool) error {
 			return n.fail("an array of shape %v: a table is a matrix, rows × columns, or an "+
 				"array of records with named fields", dims)
 		}
+		// A matrix with a single row or column is the same in both orders.
 		if fortran && dims[0] > 1 && dims[1] > 1 {
 			return n.fail("a matrix in Fortran order: save numpy.ascontiguousarray of it")
 		}
@@ -400,6 +405,7 @@ func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
 	return nil
 }
 
+// Close unmaps and closes the file. No row can be read afterwards.
 func (n *npy) Close() error {
 	err := disk.Unmap(n.mapped)
 	n.mapped = nil

@@ -16,12 +16,14 @@ type python struct {
 // maxNesting limits lists within lists. A header has three levels.
 const maxNesting = 10
 
+// fail notes that the text isn't such a literal, and drops the rest, so that nothing more is read.
 func (p *python) fail() any {
 	p.failed = true
 	p.text = ""
 	return nil
 }
 
+// space skips white space.
 func (p *python) space() { p.text = strings.TrimLeft(p.text, " \t\r\n") }
 
 // next takes the character c if it comes next.
@@ -34,6 +36,8 @@ func (p *python) next(c byte) bool {
 	return true
 }
 
+// value reads the next literal. It returns a string, an int, a bool, a []any or a map[string]any.
+// depth counts the lists and dictionaries around it.
 func (p *python) value(depth int) any {
 	if depth > maxNesting {
 		return p.fail()
@@ -65,6 +69,8 @@ func (p *python) value(depth int) any {
 	return v
 }
 
+// list reads the rest of a list or tuple, up to its closing mark. A comma may follow the last
+// element, as Python writes tuples of one element.
 func (p *python) list(end byte, depth int) any {
 	list := []any{}
 	for !p.next(end) {
@@ -76,6 +82,7 @@ func (p *python) list(end byte, depth int) any {
 	return list
 }
 
+// dictionary reads the rest of a dictionary, whose keys must be strings.
 func (p *python) dictionary(depth int) any {
 	dict := map[string]any{}
 	for !p.next('}') {

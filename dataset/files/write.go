@@ -75,6 +75,7 @@ const bufferSize = 1 << 16
 // Beside returns a function that writes a table as [Write] does, with the kept columns first.
 func Beside(kept *dataset.Kept) func(w io.Writer, names []string, rows int, fill Fill) error {
 	return func(w io.Writer, names []string, rows int, fill Fill) error {
+		// Two columns of one name would be ambiguous to whoever reads the table.
 		for _, name := range kept.Names {
 			if slices.Contains(names, name) {
 				return fmt.Errorf("column %q can't be kept: the table that is written has one of "+

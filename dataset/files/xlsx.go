@@ -44,6 +44,7 @@ type sheet struct {
 	width int // width of the first row
 }
 
+// readXLSX reads the table of one sheet: the only sheet, or the sheet that the reading names.
 func readXLSX(f *os.File, t *dataset.Table) error {
 	archive, _, err := openZip(f, t.Source, "XLSX")
 	if err != nil {
@@ -74,6 +75,7 @@ type text struct {
 	Runs  []string `xml:"r>t"`
 }
 
+// String returns the whole text, without its formatting.
 func (t text) String() string { return strings.Join(append(t.Whole, t.Runs...), "") }
 
 // refer reads the texts and styles that cells refer to.
@@ -97,6 +99,8 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 	var texts struct {
 		All []text `xml:"si"`
 	}
+	// The workbook lists sheets by the IDs of relationships, and the relationships say which part
+	// of the archive each is (ECMA-376, Part 2).
 	if err := errors.Join(s.decode("xl/workbook.xml", &book),
 		s.decode("xl/_rels/workbook.xml.rels", &links)); err != nil {
 		return nil, nil, err
@@ -104,6 +108,7 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 	s.from1904 = book.Properties.From1904 == "1" || book.Properties.From1904 == "true"
 	at = map[string]string{}
 	for _, l := range links.Relationship {
+		// A target without a slash at its beginning is relative to the workbook's folder.
 		target := strings.TrimPrefix(l.Target, "/")
 		if target == l.Target {
 			target = path.Join("xl", target)
@@ -116,6 +121,7 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 			err = s.readStyles(target)
 		case "worksheet":
 			for _, b := range book.Sheets {
+				// Hidden sheets aren't offered.
 				if b.ID == l.Id && (b.State == "" || b.State == "visible") {
 					at[b.Name] = target
 					names = append(names, b.Name)
@@ -220,6 +226,7 @@ func (s *sheet) Read() ([]string, error) {
 		if err := s.xml.DecodeElement(&row, &e); err != nil {
 			return nil, err
 		}
+		// A row may lack its number, and then follows the row before.
 		if s.line = cmp.Or(row.Number, s.line+1); s.line <= s.above {
 			continue
 		}
@@ -238,6 +245,7 @@ func (s *sheet) Read() ([]string, error) {
 				return nil, &dataset.Error{File: s.source, Sheet: s.name, Line: s.line,
 					Column: column, Err: err}
 			}
+			// A file may leave out empty cells. Fill the gap up to this cell's column.
 			if said != "" {
 				record = append(record, make([]string, max(column-len(record), 0))...)
 				record[column-1] = said

@@ -27,6 +27,7 @@ func Describe(t *dataset.Table) ([]ColumnFacts, error) {
 	return describe(t, linalg.UpTo(len(t.Names)))
 }
 
+// describe returns the facts of these columns, from one pass over the rows that aren't strays.
 func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
 	tallies := make([]tally, len(columns))
 	for k, j := range columns {
@@ -68,6 +69,7 @@ type tally struct {
 	third  bool // the last of the three digits isn't always 0
 }
 
+// add counts one cell. v is a number, the code of a text, or NaN for a missing value.
 func (a *tally) add(v float64) {
 	if v != v {
 		a.missing++
@@ -108,6 +110,7 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 		f.Low = a.low
 		f.High = a.high
 	}
+	// The first case that fits names the kind. Only columns of numbers come here.
 	switch {
 	case a.counted == 0:
 		f.Kind = "empty"
@@ -256,6 +259,7 @@ func (e *ColumnsError) Error() string {
 	return text
 }
 
+// columns lists up to 20 of the columns, with what to do about each, and columns with gaps.
 func (e *ColumnsError) columns() string {
 	if len(e.Columns) == 0 {
 		return e.Cell.Error()

@@ -63,6 +63,7 @@ func (f ColumnFacts) String() string {
 // AsTarget returns the facts of a column as a target, which can't be left out or be categories.
 // Rows without a target are left out, or refused.
 func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
+	// Texts such as <0.1 are limits of detection if all cells can be read so.
 	if len(f.Examples) > 0 {
 		if _, err := t.Limited(f.Name, f.Name); err == nil {
 			f.Kind = "number"
@@ -75,6 +76,7 @@ func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
 	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice),
 		func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
 	switch gaps := slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" }); {
+	// A few different texts are classes, which a classifier predicts.
 	case f.Kind == "category" && f.Distinct >= 2 && f.Distinct <= 20:
 		f.Unfit = false
 		f.Then = ""
@@ -104,6 +106,7 @@ type column struct {
 	cells         int   // number of cells that aren't missing
 }
 
+// of returns the texts of codes.
 func (c *column) of(codes []int) []string {
 	return lists.Of(codes, func(code int) string { return c.texts[code] })
 }
@@ -265,6 +268,8 @@ func (c *column) ways() (all []way) {
 	said := c.t.Reading()
 	said.Dates = nil
 	said.Distinct = false
+	// Each way adds settings to those that were given: decimal mark and thousands, each with and
+	// without the unit that the strange cells have in common.
 	unit := commonUnit(c.of(c.strange))
 	limits := said.Below == "" && slices.ContainsFunc(c.strange, func(code int) bool {
 		return belowLimit(c.texts[code])
@@ -289,6 +294,7 @@ func (c *column) ways() (all []way) {
 				w.reading.Units = append(slices.Clone(said.Units), units)
 				w.advice = append(w.advice, Advice{"units", units})
 			}
+			// A way that needs no new setting, or the same as another, adds nothing.
 			known := slices.ContainsFunc(all, func(other way) bool {
 				return slices.Equal(other.advice, w.advice)
 			})

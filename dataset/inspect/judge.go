@@ -51,6 +51,8 @@ func Judge(t *dataset.Table, facts []ColumnFacts,
 	return j.found, rows
 }
 
+// judge collects findings about a table. facts has an element for each column, and strays the rows
+// that seem to be no rows of the table.
 type judge struct {
 	t       *dataset.Table
 	facts   []ColumnFacts
@@ -201,6 +203,7 @@ func (j *judge) text(k int, values []spot) {
 	first := map[string]int{}
 	var days []spot
 	written := map[float64]string{}
+	// From the last row to the first, so that first holds each text's first row at the end.
 	for _, at := range slices.Backward(values) {
 		text := all[int(at.v)]
 		used[text]++
@@ -281,6 +284,7 @@ func (j *judge) leaks(target string, y []spot) {
 		if slices.Contains(j.targets, f.Name) || len(a) < least {
 			continue
 		}
+		// Spearman's rank correlation, of about 2,000 rows from all over the table.
 		if r := stat.Correlation(Ranks(a), Ranks(b), nil); math.Abs(r) > nearly {
 			j.found.Add(finding.Leak, f.Name, target, r, len(a), j.t.Where(y[0].row),
 				spelling.Flag("ignore", f.Name))

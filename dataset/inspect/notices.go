@@ -110,11 +110,14 @@ func tableFindings(d *dataset.Data) (found finding.List, err error) {
 	t := d.Table()
 	found = slices.Concat(Strays(t), asRead(t))
 	var columns []int
+	// A first column that was left out by its name, as a DataFrame's index, may hold anything.
 	if t.Names[0] == dataset.IndexName && t.Disk == nil && d.Target != t.Names[0] &&
 		d.Group() != t.Names[0] && !slices.Contains(d.Columns(), 0) {
 		columns = append(columns, 0)
 	}
 	if d.Encoding != nil {
+		// Look at columns of text that became categories: they may be numbers or dates with
+		// mistakes.
 		for k, c := range d.Encoding.Columns {
 			if j := d.Columns()[k]; c.Categories != nil && t.Texts(j) != nil {
 				columns = append(columns, j)

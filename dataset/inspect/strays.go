@@ -96,6 +96,7 @@ func footer(t *dataset.Table, row int) *finding.Finding {
 			continue
 		}
 		text := t.Texts(j)[int(v)]
+		// A number in a column of text is no remark.
 		if _, err := reading.Parse(text); err == nil {
 			continue
 		}
@@ -111,6 +112,7 @@ func footer(t *dataset.Table, row int) *finding.Finding {
 		}
 		break
 	}
+	// Only the first text of the row is looked at. If it tells nothing, the numbers decide.
 	if sums(t, row) {
 		return found(finding.SumsRow)
 	}
@@ -123,8 +125,8 @@ func alone(t *dataset.Table, row, j int) bool {
 	return lists.Where(row, func(i int) bool { return t.Values[i*len(t.Names)+j] == v }) == nil
 }
 
-// others says whether all cells of column j above a row are numbers, or begin with digits as dates
-// do.
+// others says whether column j holds numbers or dates above a row: at least ten cells there aren't
+// missing, and each begins with a digit, a sign or a point.
 func others(t *dataset.Table, row, j int) bool {
 	cells := 0
 	for i := range row {

@@ -26,6 +26,7 @@ func count(values []spot, such func(v float64) bool) (rows, first int) {
 	return rows, first
 }
 
+// broken says whether a number isn't whole.
 func broken(v float64) bool { return v != math.Trunc(v) }
 
 // ofTarget says whether a target has two values, holds counts, is skewed, or has many values at an

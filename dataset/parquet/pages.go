@@ -155,6 +155,8 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 	return data, nil // the decoder reports pages that it can't read
 }
 
+// dictionary returns the unpacked content of a dictionary page. It refuses more values than the
+// content has room for: 4 bytes each at least, or a bit for booleans.
 func (p *pages) dictionary(of format.DictionaryPageHeader, data []byte, size int) ([]byte, error) {
 	if of.Encoding != format.Plain && of.Encoding != plainDictionary {
 		return nil, fmt.Errorf("a dictionary in the encoding %v", of.Encoding)
@@ -170,6 +172,9 @@ func (p *pages) dictionary(of format.DictionaryPageHeader, data []byte, size int
 	return data, err
 }
 
+// pageV1 returns the unpacked content of a data page of version 1. In an optional column,
+// definition levels stand before the values, after their own length in four bytes. Both are
+// compressed together.
 func (p *pages) pageV1(of format.DataPageHeader, data []byte, size int) ([]byte, error) {
 	n, err := p.values(of.NumValues)
 	if err == nil {
@@ -296,12 +301,17 @@ func runs(data []byte, width, n int) error {
 
 // delta is the header of whole numbers that are encoded by their differences:
 // in blocks, each made of miniature blocks.
+// block is the number of values in a block, minis the number of miniature blocks in a block, and
+// values the number of all values. first is the first value, and rest the bytes after the header.
 type delta struct {
 	block, minis, values uint64
 	first                int64
 	rest                 []byte
 }
 
+// deltaHead reads the head of such numbers (Parquet's encoding DELTA_BINARY_PACKED): the sizes of
+// blocks, the number of miniature blocks in each, the number of values, at most n, and the first
+// value. Miniature blocks must hold a multiple of 8 values, so that they end with a byte.
 func deltaHead(data []byte, n int) (d delta, err error) {
 	for _, to := range []*uint64{&d.block, &d.minis, &d.values} {
 		v, k := binary.Uvarint(data)
@@ -342,6 +352,8 @@ func deltaSum(data []byte, n int) (sum float64, rest []byte, err error) {
 	sum = float64(value)
 	wrong := value < 0
 	for left > 0 {
+		// A block begins with its least difference, and a byte for each miniature block: the bits
+		// per difference. Only the excess over the least difference is packed.
 		least, k := binary.Varint(rest)
 		if k <= 0 || uint64(len(rest)-k) < d.minis {
 			return 0, nil, errShort
@@ -349,6 +361,7 @@ func deltaSum(data []byte, n int) (sum float64, rest []byte, err error) {
 		widths := rest[k : k+int(d.minis)]
 		rest = rest[k+int(d.minis):]
 		for _, width := range widths {
+			// The last block may lack miniature blocks that would hold no values.
 			if left == 0 {
 				break
 			}
@@ -360,6 +373,7 @@ func deltaSum(data []byte, n int) (sum float64, rest []byte, err error) {
 			for i := range min(each, left) {
 				var difference uint64
 				for b := range uint64(width) {
+					// Bits are packed from the least significant bit of each byte on.
 					bit := i*uint64(width) + b
 					difference |= uint64(rest[bit/8]>>(bit%8)&1) << b
 				}

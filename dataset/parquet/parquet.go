@@ -217,6 +217,7 @@ func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) err
 		}
 		for reader := page.Values(); ; {
 			k, err := reader.ReadValues(values)
+			// A file may promise fewer values in its footer than its pages hold.
 			if row+k > first+n {
 				return fmt.Errorf("more than %d values for the %d rows from row %d on",
 					n, n, first+1)
@@ -228,6 +229,7 @@ func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) err
 				switch at := &t.Values[row*len(t.Names)+j]; {
 				case v.IsNull():
 					*at = math.NaN()
+				// Dates become text in a form that the reading knows.
 				case c.date != nil && v.Kind() == parquet.Int32:
 					t.Set(row, j, c.date(int64(v.Int32())))
 				case c.date != nil:
@@ -271,6 +273,8 @@ func dates(of any) func(int64) string {
 	}
 }
 
+// numberOf returns a value as a float64: booleans as 0 and 1, and whole numbers rounded from 2^53
+// on. unsigned says that the bits of a whole number have no sign.
 func numberOf(v parquet.Value, unsigned bool) float64 {
 	switch v.Kind() {
 	case parquet.Boolean:

@@ -29,6 +29,7 @@ const (
 	deepest                               = 32 // Parquet's own structures nest six deep
 )
 
+// skip goes n bytes on, or returns errShort if there are fewer.
 func (w *walk) skip(n uint64) error {
 	if n > uint64(len(w.text)-w.at) {
 		return errShort
@@ -37,6 +38,7 @@ func (w *walk) skip(n uint64) error {
 	return nil
 }
 
+// one returns the next byte.
 func (w *walk) one() (byte, error) {
 	if err := w.skip(1); err != nil {
 		return 0, err
@@ -44,6 +46,8 @@ func (w *walk) one() (byte, error) {
 	return w.text[w.at-1], nil
 }
 
+// varint reads a whole number of seven bits per byte, the lowest first. It leaves signs as they
+// are, since lengths have none and other numbers are only skipped.
 func (w *walk) varint() (uint64, error) {
 	v, n := binary.Uvarint(w.text[w.at:])
 	switch {
@@ -56,6 +60,9 @@ func (w *walk) varint() (uint64, error) {
 	return v, nil
 }
 
+// structure goes through the fields of a structure. A field begins with a byte: its type in the low
+// four bits, and in the high four bits how much its number is above the field before. The byte 0
+// ends the structure.
 func (w *walk) structure(depth int) error {
 	if depth > deepest {
 		return errThrift
@@ -80,6 +87,8 @@ func (w *walk) structure(depth int) error {
 	}
 }
 
+// value goes through one value of a type. Lists, sets and maps state their number of elements and
+// the elements' types first. A list's number stands in the same byte as the type if it is below 15.
 func (w *walk) value(kind byte, depth int) error {
 	switch kind {
 	case thriftTrue, thriftFalse, thriftByte:

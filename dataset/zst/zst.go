@@ -34,6 +34,8 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
+// A frame states its window, the memory that decoding takes. The decoder refuses a window above a
+// quarter of the memory limit, or above 2 GiB.
 func init() {
 	files.RegisterPacked(files.Format{Name: "Zstandard of CSV", Endings: []string{".zst"},
 		Magic: "\x28\xb5\x2f\xfd"}, func(r io.Reader) (io.Reader, error) {

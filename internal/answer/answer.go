@@ -68,9 +68,11 @@ func (a Asked) Of(ctx context.Context, m *krigo.Model, table *dataset.Table) (d 
 	}
 	d = Answer{Target: m.Target, Classes: m.Classes, Predictions: ps, Chances: m.Chances(ps),
 		asked: a}
+	// Only a posterior that isn't factored names its solver.
 	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 		d.Solver = kind
 	}
+	// Parts that weren't asked for cost nothing. After an error no further part is made.
 	if a.Samples > 0 {
 		d.Samples, err = m.Sample(ctx, table, krigo.SampleOptions{Count: a.Samples, Seed: a.Seed,
 			Progress: a.Progress})

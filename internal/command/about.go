@@ -43,6 +43,8 @@ func newVersion(c *common) *cobra.Command {
 	}
 }
 
+// newMan returns the command that writes man pages. SOURCE_DATE_EPOCH makes them the same bytes in
+// each build (reproducible-builds.org).
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man FOLDER",
@@ -93,6 +95,7 @@ demo.csv, demo.krigo and demo.html go to FOLDER, which krigo makes if need be, o
 				copy(values, sample.Values[i*len(values):])
 				return nil
 			}
+			// demo overwrites only what a demo wrote: this very table, a model, and a report.
 			var content bytes.Buffer
 			if err := files.Write(&content, sample.Names, sample.Rows, fill); err != nil {
 				return err

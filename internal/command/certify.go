@@ -63,6 +63,7 @@ certified rows.`,
 			if f.of.file != "" {
 				return f.of.certify(cmd, c, f.epsilon, job, f.tables.over(dataset.Reading{}))
 			}
+			// What args[0] is decides what is certified: labels of another classifier, or a model.
 			if isLabels(args[0]) {
 				return f.runLabels(cmd, c, args)
 			}
@@ -119,6 +120,7 @@ func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 		return misused("--declaration with --fresh or --predictions: it is about a model and " +
 			"the data that it was made from")
 	}
+	// With --predictions there is no model, and so no flag about a model's fit.
 	err := f.of.alone(cmd, f.fresh || f.refit || f.noRefit || f.order || shifted)
 	switch {
 	case err != nil || f.of.file != "":
@@ -148,6 +150,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 		return err
 	}
 	defer table.Close()
+	// Fresh rows get a bound of their own, whatever the model's certificate says.
 	if label, err := all.Label(); f.fresh && err == nil {
 		return f.runFresh(cmd, c, label, table)
 	}
@@ -160,6 +163,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 			return fmt.Errorf("--declaration %s: %w", f.declaration, err)
 		}
 	}
+	// Fitting again checks the parameters, which the certificate alone can't.
 	again := job.Size() == 1 && !f.noRefit && f.epsilon == 0
 	r, err := recertify(cmd, c, args[0], m, table, o, f.refit, again)
 	if err == nil && cmd.Flags().Changed("shift") {
@@ -189,6 +193,7 @@ func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) e
 	if err := p.Reproduce(cmd.Context(), table); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
+	// What krigo checked, and what it takes on the fitter's word, are lists of their own.
 	d := struct {
 		*krigo.CertifiedLabels
 		Matches bool          `json:"matches"`

@@ -74,6 +74,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitFailed
 }
 
+// newRoot returns the command krigo with all its subcommands. What it checks before each of them
+// holds for all: the processor's instruction set, ranks, threads, memory and standard input.
 func newRoot() *cobra.Command {
 	var c common
 	root := &cobra.Command{

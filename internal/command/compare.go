@@ -51,6 +51,7 @@ pay for.`,
 					return err
 				}
 			}
+			// Every rank reads the whole table, because the ranks share the fits, not the rows.
 			table, o, err := f.read(args[0], cmd.InOrStdin(), ranks.Alone{})
 			if err != nil {
 				return err
@@ -106,6 +107,7 @@ func comparable(cmd *cobra.Command, f *fitFlags) (epsilons []float64, err error)
 	for i, name := range f.objectives {
 		f.objectives[i] = strings.TrimSpace(name)
 	}
+	// An empty name comes from a comma too many.
 	if len(f.objectives) == 0 || slices.Contains(f.objectives, "") {
 		return nil, misused("--objectives %q: name one or several, with commas between them: %s",
 			strings.Join(f.objectives, ","), strings.Join(method.Names(), ", "))
@@ -192,6 +194,9 @@ func measures(what string, signed bool, rows []krigo.Comparison,
 	return b.String()
 }
 
+// writeComparison writes comparisons as CSV, a line for each objective and ε, with four columns for
+// each of MeasureNames: mean, standard error, and both of the difference to the first objective. A
+// standard error of a single split is empty.
 func writeComparison(w io.Writer, rows []krigo.Comparison) error {
 	out := csv.NewWriter(w)
 	head := []string{"objective", "epsilon", "splits"}

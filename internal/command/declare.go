@@ -28,6 +28,7 @@ that nothing else was tried: whoever has the rows with their targets can try oth
 best of them.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
+			// These flags stay known, so that the error can say that they are for fit.
 			for _, name := range ofTheFit {
 				if cmd.Flags().Changed(name) {
 					return misused("--%s is for fit; a declaration doesn't have it", name)

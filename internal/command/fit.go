@@ -201,6 +201,7 @@ func (f *fitFlags) unparse() {
 	if o.Data.Reading.Distinct {
 		f.duplicates = "drop"
 	}
+	// --duplicates group is a grouping by equal rows.
 	if o.Data.Group == dataset.EqualRows {
 		o.Data.Group = ""
 		f.duplicates = "group"
@@ -219,6 +220,7 @@ func (f *fitFlags) unparse() {
 		f.posterior = "learnt"
 	}
 	f.scaling = cmp.Or(o.Data.Scaling, f.scaling)
+	// Constants and parameters of a declaration stand in it as JSON, not as names of files.
 	if text, err := json.Marshal(o.Data.Declared); o.Data.Declared != nil && err == nil {
 		f.scaling = dataset.Declared + ":" + string(text)
 	}
@@ -239,6 +241,7 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 	case f.noStandardise && f.scaling != dataset.PriorRows:
 		return misused("--no-standardise and --scaling exclude each other")
 	case f.noStandardise:
+		// Every column but the target and those left out is an input.
 		s := dataset.Identity(len(table.Names) - 1 - len(left))
 		o.Scaling = dataset.Declared
 		o.Declared = &s
@@ -264,6 +267,8 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 	return nil
 }
 
+// parseEpsilon reads --epsilon: one half-width, or below:above for the asymmetric loss. above is 0
+// if there is one half-width.
 func parseEpsilon(s string) (below, above float64, err error) {
 	parts := strings.Split(s, ":")
 	var v [2]float64
@@ -333,6 +338,7 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 		}
 		defer o.Data.Test.Close()
 	}
+	// Beside holds all targets if there are several.
 	if f.dryRun && o.Data.Beside != nil {
 		return c.planTargets(cmd, table, o)
 	}
@@ -343,6 +349,7 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 		}
 		return c.plan(cmd, plan)
 	}
+	// Check the files before training, which may take hours.
 	out := cmp.Or(f.out, modelName(path))
 	if r.Rank() == 0 {
 		if err := f.mayWrite(path, out, o.Run.Deliver == "all"); err != nil {
@@ -515,6 +522,7 @@ func noteRefit(m *krigo.Model, path string) {
 	}
 }
 
+// certified says whether a model has a valid certificate.
 func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certificate.Valid }
 
 // siblingName returns the name of the file for the model that is trained on all rows.
@@ -534,6 +542,7 @@ func modelName(data string) string {
 	return name + ".krigo"
 }
 
+// readParams reads a model's parameters from a JSON file. Unknown fields are errors.
 func readParams(path string) (*krigo.Params, error) {
 	var p krigo.Params
 	if err := strict.ReadJSON(path, &p); err != nil {
@@ -643,6 +652,7 @@ func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 	return nil
 }
 
+// write replaces the checkpoint by the last state that offer got.
 func (c *checkpointer) write() error {
 	err := disk.Write(c.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.state) })
 	if err == nil {
@@ -710,6 +720,8 @@ type fitDocument struct {
 	Delivered *fitDocument `json:"delivered,omitempty"`
 }
 
+// fitJSON returns what fit --json prints of a model that is saved at path. The kernel and the mean
+// are those that were trained: of the prior, if the posterior is made from it.
 func fitJSON(m *krigo.Model, path string) fitDocument {
 	d := fitDocument{
 		Objective: m.Objective, Inputs: len(m.Inputs), Encoding: m.Encoding,
@@ -746,6 +758,7 @@ type fitWords struct {
 	Verbose bool // without it, words have what most people need
 }
 
+// wordsOf returns what fit prints of a model that is saved at path.
 func wordsOf(m *krigo.Model, path string, verbose bool) fitWords {
 	return fitWords{m, fitJSON(m, path), verbose}
 }
@@ -834,6 +847,7 @@ func (t *fitting) trainTargets(f *fitFlags) error {
 	if err != nil {
 		return err
 	}
+	// Compare with the model that is overwritten, before it is gone.
 	for _, m := range all.Models {
 		noteRefit(&krigo.Model{Model: *m}, t.out)
 	}

@@ -62,6 +62,8 @@ func bind(flags *pflag.FlagSet, all ...cliFlag) {
 	}
 }
 
+// bind makes flags take f, by the type of the variable that f sets. A default is set at once,
+// unless f is late.
 func (f cliFlag) bind(flags *pflag.FlagSet) {
 	var list []string
 	if f.def != "" {

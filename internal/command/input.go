@@ -59,6 +59,8 @@ type interruptible struct {
 	in  io.Reader
 }
 
+// Read returns an error if the context ends first. The read that hangs then keeps p, so that the
+// caller must not use p again.
 func (r interruptible) Read(p []byte) (int, error) {
 	done := make(chan struct{})
 	var got int

@@ -90,6 +90,8 @@ inspect guesses nothing. If something is unclear, it asks.`,
 				return err
 			}
 			judged, rows := inspect.Judge(table, facts, targets...)
+			// What is wrong with a column depends on its use: a target can't be left out or be
+			// categories.
 			for k := range facts {
 				if slices.Contains(targets, facts[k].Name) {
 					facts[k] = facts[k].AsTarget(table)
@@ -100,6 +102,8 @@ inspect guesses nothing. If something is unclear, it asks.`,
 			d.Remarks, d.Findings = found.Words(), found.Tell()
 			d.First = unsettled(facts, targets, len(inspect.Strays(table))+
 				len(found.Of(finding.TotalRows)) > 0)
+			// To look for rows that depend on one another takes a model, and so columns that can be
+			// fitted.
 			if len(d.First) == 0 && target != "" {
 				if err := d.tied(cmd.Context(), table, targets, facts); err != nil {
 					return err
@@ -116,6 +120,7 @@ inspect guesses nothing. If something is unclear, it asks.`,
 		},
 	}
 	f.flags = cmd.Flags()
+	// inspect takes the flags of fit that say how a table is read.
 	for _, entry := range f.table() {
 		if slices.Contains(ofReading, entry.name) {
 			entry.bind(f.flags)

@@ -48,6 +48,8 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Outcomes are compared with bounds between 0 and 1, and only if single rows were certified,
+	// not groups.
 	c := watch.Claim{Name: sum, Bound: 1, Delta: p.Delta, Miss: "got a wrong label"}
 	for _, s := range p.Certificate.Statements {
 		switch {
@@ -64,6 +66,7 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 			"rows, of all classes or of each (certify with --statements error,classes and "+
 			"without --group)", path)
 	}
+	// rows, the last function below, sets these before Outcomes uses them.
 	var l *pacbayes.Labelled
 	var hashes []uint64
 	var same bool

@@ -38,6 +38,7 @@ var (
 	noneOwn = begins("empty", `^$`)
 )
 
+// begins returns a kind of file that the regular expression recognises by its first bytes.
 func begins(what, expression string) own { return own{what, regexp.MustCompile(expression), nil} }
 
 // ownPredictions recognises tables of predictions, which stand behind the kept columns.

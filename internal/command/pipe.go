@@ -123,6 +123,7 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 	if err != nil {
 		return a, &krigo.UsageError{Err: err}
 	}
+	// A request carries its data itself, so it can't name files.
 	var files []string
 	cmd.Flags().Visit(func(p *pflag.Flag) {
 		if slices.Contains(besidesOptions, p.Name) {
@@ -134,6 +135,8 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 			strings.Join(files, ", "), command)
 	}
 	cmd.Flags().Visit(func(p *pflag.Flag) {
+		// Empty text, or 0 where a rule decides the default, would count as a flag that wasn't
+		// given.
 		rule := p.Value.(bound).rule
 		number := slices.Contains([]string{"int", "float64"}, p.Value.Type())
 		if text := p.Value.String(); err == nil &&

@@ -96,6 +96,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return err
 	}
 	defer table.Close()
+	// kept has the columns of --keep, which stand before the predictions.
 	kept, err := f.kept(table)
 	switch {
 	case err != nil:
@@ -110,6 +111,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		return err
 	}
 	f.tell(cmd, c, d.Findings.Words())
+	// Labels are text. Files of numbers leave them out, and JSON has them in each prediction.
 	if (m.Classes != nil || m.Ordinal != nil) && !c.json &&
 		!slices.Contains(numeric, filepath.Ext(f.out)) {
 		kept = kept.Labelled(func(row int) string { return d.Predictions[row].Label }, d.Sets)
@@ -222,6 +224,7 @@ type written struct {
 
 // write writes predictions as JSON or as a table, to the file or output that the flags name.
 func (f *predictFlags) write(w io.Writer, d written, kept *dataset.Kept) error {
+	// files.WriteFile knows formats by their ending, but no kept columns and no JSON.
 	write := func(w io.Writer) (err error) {
 		switch {
 		case d.json:

@@ -38,6 +38,7 @@ var (
 	measureNames = []string{"epsilon", "epsilon-above", "loss", "bound"}
 )
 
+// bind gives certify the flags that are for --predictions.
 func (f *predictedFlags) bind(cmd *cobra.Command) {
 	bind(cmd.Flags(),
 		cliFlag{name: "predictions", everyday: true, value: "FILE", to: &f.file,

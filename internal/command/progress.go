@@ -25,6 +25,7 @@ type progress struct {
 	open     bool      // an unfinished line stands on the terminal
 }
 
+// newProgress returns a progress that writes to w, or one that writes nothing if quiet.
 func newProgress(w io.Writer, quiet bool) *progress {
 	if quiet {
 		return &progress{}
@@ -121,6 +122,7 @@ func (p *progress) say(line string) {
 	}
 }
 
+// print prints a line. On a terminal the line takes the place of the line before (\r, ESC [K).
 func (p *progress) print(line string) {
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
@@ -130,6 +132,7 @@ func (p *progress) print(line string) {
 	}
 }
 
+// end ends an unfinished line, so that what follows begins on a line of its own.
 func (p *progress) end() {
 	if p.open {
 		fmt.Fprintln(p.w)

@@ -65,6 +65,7 @@ MODEL may be a certificate of another classifier's labels, NAME.json, which krig
 				defer progress.end()
 				table = table.Within(progress.telling(cmd.Context()))
 			}
+			// A name that the user didn't choose mustn't replace a file that isn't a report.
 			if out == "" {
 				out = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".html"
 				if err := replaceable(out, ownReport, "name another by --out"); err != nil {

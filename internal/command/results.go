@@ -51,6 +51,7 @@ func (c *common) answer(cmd *cobra.Command, result any, name string, words any) 
 	return say(folded(cmd.OutOrStdout()), name, words)
 }
 
+// printJSON writes v as indented JSON. It leaves <, > and & as they are.
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

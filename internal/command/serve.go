@@ -109,6 +109,7 @@ func (f *serveFlags) run(cmd *cobra.Command, c *common, path string) error {
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
+	// Open requests may take f.Timeout to finish after the signal.
 	partWith(cmd.Context(), f.Timeout+patience, func() string {
 		return "interrupted: requests were still open"
 	})
@@ -131,6 +132,7 @@ func (f *serveFlags) secure() (scheme string, err error) {
 			return "", fmt.Errorf("--token-file %s: the file is empty", f.tokenFile)
 		}
 	}
+	// Without a token anyone who reaches the port could use the models.
 	if f.Token == "" && !f.Open && !serve.Loopback(f.listen) {
 		return "", misused("--listen %s lets other machines in: name a --token-file, or say --open",
 			f.listen)

@@ -37,6 +37,7 @@ type parting struct {
 	patience time.Duration // 0: no limit
 }
 
+// partingKey is the key under which a command's context holds its parting.
 type partingKey struct{}
 
 // partWith sets the last words of a command, and how long Main waits if patience isn't 0.
@@ -54,6 +55,8 @@ func partWith(ctx context.Context, patience time.Duration, words func() string) 
 	}
 }
 
+// are returns the last words and the patience that partWith set. The words are "interrupted" by
+// default.
 func (p *parting) are() (words func() string, patience time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -212,6 +212,7 @@ func (f *tableFlags) read(cmd *cobra.Command, c *common, path string, r ranks.Ra
 func (f *fitFlags) own() []cliFlag {
 	o := &f.options
 	return []cliFlag{
+		// How the table is read and scaled.
 		{name: "missing-target", value: "HOW", def: "drop", to: &o.Data.Reading.MissingTarget,
 			values: []string{"drop", dataset.Refuse},
 			help:   "rows without a target: drop (leave them out, and count them), or refuse"},
@@ -235,6 +236,8 @@ func (f *fitFlags) own() []cliFlag {
 				"the certificate)"},
 		{name: "no-standardise", to: &f.noStandardise,
 			help: "use the columns as they are: declared constants 0 and 1"},
+		// What is fitted, and scored on which rows. A name may be listed twice, for different
+		// commands (of).
 		{name: "splits", value: "K", def: "5", to: &f.splits, of: "compare",
 			help: "random splits, with the seeds --seed and up"},
 		{name: "test-fraction", everyday: true, value: "SHARE", rule: "0.2",
@@ -265,6 +268,7 @@ func (f *fitFlags) own() []cliFlag {
 				"bound pays for"},
 		{name: "epsilon", everyday: true, value: "LIST", def: "0.6", to: &f.epsilon, of: "compare",
 			help: "half-widths ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8"},
+		// Files, and what fit does beside fitting.
 		{name: "out", everyday: true, value: "FILE", rule: "DATA's name with .krigo", to: &f.out,
 			endings: []string{"krigo"}, of: "fit", help: "model file to write"},
 		{name: "out", everyday: true, value: "FILE", to: &f.out,

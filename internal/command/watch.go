@@ -115,6 +115,7 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	if err := f.valid(cmd, args); err != nil {
 		return err
 	}
+	// Rotate first, so that the state below is what the new ledger goes on from.
 	if f.rotate {
 		archive, err := watch.Rotate(cmd.Context(), f.ledger, of.claim)
 		if err != nil {
@@ -186,6 +187,7 @@ func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
 	if err := tellOthers(cmd, l, w.of.claim); err != nil {
 		return err
 	}
+	// before says what became of the rows before an error, and whether to give them again.
 	before := func(err error) string {
 		added := fmt.Sprintf("before that %d of its rows were added to the ledger", w.added.Load())
 		var other *watch.KeyError
@@ -199,6 +201,7 @@ func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
 		}
 		return added + ": don't give these again"
 	}
+	// Another program may ask for a rotation while this command waits for rows.
 	go l.Rotations(cmd.Context(), func(archive string, err error) {
 		if err != nil {
 			archive = err.Error()
@@ -244,6 +247,7 @@ func (w *watcher) compare(cmd *cobra.Command, ledger, data string) error {
 	if err != nil {
 		return err
 	}
+	// Both sides are compared row by row. A row is known by the hash of its content.
 	found, err := l.Compare(w.of.claim, d)
 	if err != nil {
 		return err

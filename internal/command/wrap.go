@@ -23,6 +23,7 @@ type printed struct {
 	failed error
 }
 
+// Write passes text on, and keeps the first error for the end of the command.
 func (p *printed) Write(text []byte) (int, error) {
 	n, err := p.w.Write(text)
 	if err != nil && p.failed == nil {
@@ -57,6 +58,7 @@ type wrapping struct {
 	rest []byte // an unfinished line
 }
 
+// folded returns a writer that wraps lines for w. Text after the last end of a line isn't written.
 func folded(w io.Writer) *wrapping { return &wrapping{w: w, wide: columns(w)} }
 
 // Write implements io.Writer. It writes whole lines, and keeps an unfinished line until the line

@@ -21,6 +21,7 @@ type Op struct {
 // bytes.
 type Fault func(Op) (done int, err error)
 
+// fault is the injected Fault. It is nil except in tests.
 var fault atomic.Pointer[Fault]
 
 // Inject makes file operations fail as on a broken disk, in all goroutines, until end is called.
@@ -30,6 +31,8 @@ func Inject(f Fault) (end func()) {
 	return func() { fault.Store(nil) }
 }
 
+// asked asks the injected fault, if there is one, whether an operation fails. If it does, the first
+// done bytes of a read or write are still done.
 func asked(name, path string, bytes int) (done int, err error) {
 	if f := fault.Load(); f != nil {
 		return (*f)(Op{name, path, bytes})
@@ -63,6 +66,7 @@ func OpenFile(path string, flag int, mode os.FileMode) (File, error) {
 func (f File) OS() *os.File { return f.f }
 func (f File) Name() string { return f.f.Name() }
 
+// Stat does the same as os.File.Stat, unless a fault is injected.
 func (f File) Stat() (os.FileInfo, error) {
 	if _, err := f.asked("stat", 0); err != nil {
 		return nil, err
@@ -72,12 +76,14 @@ func (f File) Stat() (os.FileInfo, error) {
 
 func (f File) Read(p []byte) (int, error) { return f.partly("read", p, f.f.Read) }
 
+// ReadAt reads from the byte at, and counts as the operation "read".
 func (f File) ReadAt(p []byte, at int64) (int, error) {
 	return f.partly("read", p, func(p []byte) (int, error) { return f.f.ReadAt(p, at) })
 }
 
 func (f File) Write(p []byte) (int, error) { return f.partly("write", p, f.f.Write) }
 
+// WriteAt writes from the byte at, and counts as the operation "write".
 func (f File) WriteAt(p []byte, at int64) (int, error) {
 	return f.partly("write", p, func(p []byte) (int, error) { return f.f.WriteAt(p, at) })
 }
@@ -92,6 +98,7 @@ func (f File) partly(name string, p []byte, do func([]byte) (int, error)) (int, 
 	return do(p)
 }
 
+// Truncate cuts the file to size bytes, or lengthens it with zeros.
 func (f File) Truncate(size int64) error {
 	return f.after("truncate", func() error { return f.f.Truncate(size) })
 }
@@ -115,6 +122,8 @@ func (f File) Close() error {
 	return failed
 }
 
+// asked asks the injected fault about an operation on f. It returns the fault's error in an
+// *os.PathError, and at most `bytes` as the number of bytes that are still done.
 func (f File) asked(name string, bytes int) (int, error) {
 	n, err := asked(name, f.f.Name(), bytes)
 	if err != nil {
@@ -123,6 +132,7 @@ func (f File) asked(name string, bytes int) (int, error) {
 	return min(n, bytes), err
 }
 
+// rename does the same as os.Rename, unless a fault is injected for the path to.
 func rename(from, to string) error {
 	if _, err := asked("rename", to, 0); err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}

@@ -33,6 +33,8 @@ func NewScratch(n int) (*Scratch, error) {
 	}
 	defer drop(f)
 	os.Remove(f.Name()) // a process that is killed leaves nothing
+	// Writing zeros takes the space on the disk now. A mapped file that is only lengthened would
+	// not.
 	zeros := make([]byte, 1<<20)
 	for left := 8 * n; left > 0 && err == nil; left -= len(zeros) {
 		_, err = f.Write(zeros[:min(left, len(zeros))])

@@ -48,6 +48,7 @@ func create(folder string, mode os.FileMode) (File, error) {
 	if underway.ended {
 		return File{}, errEnded
 	}
+	// The name is random, so that the loop hardly ever runs twice.
 	for {
 		f, err := OpenFile(filepath.Join(folder, before+host()+rand.Text()+after),
 			os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -125,6 +126,7 @@ func (f File) remove() {
 	os.Remove(f.Name())
 }
 
+// errEnded is the error of writing a file after End.
 var errEnded = errors.New("the process is about to end")
 
 // End removes the temporary files and claims of this process, and stops the process from writing

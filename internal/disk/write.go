@@ -53,6 +53,8 @@ func Replace(path string, write func(io.Writer) error) (File, error) {
 	if info, err := f.f.Stat(); err == nil {
 		sweep(filepath.Dir(to), info.ModTime())
 	}
+	// The order matters: the content is on disk before the rename, so that a power failure leaves
+	// either the old file or the whole new one.
 	steps := []func() error{
 		func() error { return buffered(f, write) },
 		func() error {
@@ -156,6 +158,9 @@ func SyncFolder(path string) error {
 	return nil
 }
 
+// writeThrough writes to what isn't a regular file, or is a file that a process has open, without a
+// temporary file. It appends, so that a file behind /dev/stdout keeps what is in it. A failure can
+// leave a part written.
 func writeThrough(path string, write func(io.Writer) error) error {
 	f, err := OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -171,6 +176,7 @@ func writeThrough(path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// buffered calls write with a buffer before w, and flushes the buffer.
 func buffered(w io.Writer, write func(io.Writer) error) error {
 	out := bufio.NewWriterSize(w, bufferSize)
 	if err := write(out); err != nil {

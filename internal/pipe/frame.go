@@ -72,6 +72,7 @@ type failure struct {
 	Column  string `json:"column,omitempty"` // the column's name
 }
 
+// errFrame says that another program doesn't keep to the protocol of docs/pipe.md.
 var errFrame = errors.New("the frame isn't valid")
 
 // readFrame reads a request. It allocates memory only as bytes arrive, however large the lengths
@@ -123,6 +124,7 @@ func readFrame(in io.Reader) (*request, error) {
 	return r, nil
 }
 
+// readAll reads size bytes. It allocates 16 MiB at a time, so that memory follows what arrives.
 func readAll(in io.Reader, size int64) ([]byte, error) {
 	const atOnce = 1 << 24
 	data := make([]byte, 0, min(size, atOnce))

@@ -125,6 +125,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 }
 
+// server holds the models and the running requests of one pipe. mu guards models, last and running,
+// and sending lets one reply at a time be written to out.
 type server struct {
 	o   Options
 	out io.Writer
@@ -137,6 +139,7 @@ type server struct {
 	running map[uint64]context.CancelFunc
 }
 
+// send writes a reply as one frame. Replies of requests that run at once don't mix.
 func (s *server) send(r *reply) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
@@ -145,6 +148,7 @@ func (s *server) send(r *reply) error {
 
 // answer runs a request and returns its reply.
 func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
+	// A panic is an error of this request. The models of the other requests stay.
 	defer func() {
 		if cause := recover(); cause != nil {
 			answer = &reply{Error: &failure{Kind: "failed",
@@ -172,6 +176,7 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	if ctx.Err() != nil {
 		return &reply{Error: &failure{Kind: "cancelled", Message: "interrupted"}}
 	}
+	// The kind lets the other program choose its own type of error.
 	f := &failure{Kind: "failed", Message: err.Error()}
 	var usage *krigo.UsageError
 	var none *krigo.NoCertificate
@@ -205,11 +210,13 @@ func (r *request) decode(to any) error {
 	return nil
 }
 
+// hello returns the number of the protocol, krigo's version, and the ID of this process.
 func (s *server) hello(context.Context, *request) (*reply, error) {
 	return &reply{Result: map[string]any{"protocol": Protocol, "version": s.o.Version,
 		"pid": os.Getpid()}}, nil
 }
 
+// schema returns what Options.Schema says about krigo's options.
 func (s *server) schema(context.Context, *request) (*reply, error) {
 	return &reply{Result: s.o.Schema()}, nil
 }
@@ -232,6 +239,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}
+	// A model of more than two classes stands for several models, with a guarantee of all together.
 	if joint := m.Joint; joint != nil {
 		all := &krigo.Targets{Several: *joint}
 		of["sentence"], of["fit"] = all.Sentence(), map[string]any{"together": all.Together,
@@ -539,6 +547,8 @@ func settle(table *dataset.Table, types *tableHeader, o *krigo.Data,
 	return found, err
 }
 
+// load reads the model file in the request's only buffer, and keeps the model. A file of several
+// targets is an error, unless they are the classes of one column.
 func (s *server) load(_ context.Context, r *request) (*reply, error) {
 	if len(r.data) != 1 {
 		return nil, fmt.Errorf("%w: load needs a model file", errFrame)
@@ -554,6 +564,7 @@ func (s *server) load(_ context.Context, r *request) (*reply, error) {
 	return s.keep(m), nil
 }
 
+// close forgets a model. It is no error if there is no model of this number.
 func (s *server) close(_ context.Context, r *request) (*reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -589,11 +600,14 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		return nil, &krigo.UsageError{Err: errors.New("more than two classes have labels, " +
 			"probabilities and sets alone")}
 	}
+	// Other models get what the command line's predict gives, from the same code.
 	asked := answer.Asked{ExactVariance: args.Exact, Findings: true, Samples: args.Samples,
 		Seed: args.Seed, Covariance: args.Covariance, Explain: args.Explain,
 		Intervals: lists.Of(args.Intervals, func(kind string) krigo.IntervalOptions {
 			return krigo.IntervalOptions{Kind: kind, Level: args.Level, By: args.By}
 		})}
+	// Intervals of the kinds full and jackknife need the data that the model was made from. The
+	// data's buffers come after those of the rows to predict, which have been taken by now.
 	if r.Data != nil {
 		r.Table = r.Data
 		if _, asked.Data, err = s.modelAndTable(ctx, r, false); err != nil {
@@ -777,6 +791,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The ledger is open, and so locked, only during the request.
 	ledger, err := watch.Open(args.Ledger)
 	if err != nil {
 		return nil, err

@@ -36,6 +36,8 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 	t.Names = h.Names
 	t.Rows = h.Rows
 	for j := range cols {
+		// A column of numbers is a buffer of float64s. A column of text is a buffer of h.Rows+1
+		// offsets of 8 bytes, and then a buffer with all texts. All numbers are little endian.
 		width := 8 * h.Rows
 		if h.Text[j] {
 			width += 8
@@ -62,6 +64,7 @@ func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Text i lies between the offsets i and i+1.
 		at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(data[8*i:])) }
 		for i := range h.Rows {
 			from := at(i)

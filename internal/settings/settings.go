@@ -103,6 +103,8 @@ func Of(v any) []Setting {
 	return slices.Clone(all.([]Setting))
 }
 
+// of returns the settings of a struct's type, and those of structs embedded in it. index is the
+// place of the struct in the outermost struct, as reflect.Value.FieldByIndex takes it.
 func of(t reflect.Type, index []int) (all []Setting) {
 	said := words()[t.PkgPath()+"."+t.Name()]
 	for i := range t.NumField() {
@@ -244,6 +246,7 @@ func Parse(to any, text string) (err error) {
 		*to, err = strconv.Atoi(text)
 	case *float64:
 		*to, err = strconv.ParseFloat(text, 64)
+	// A pointer tells a number that was given, also 0, from none.
 	case **float64:
 		*to = new(float64)
 		**to, err = strconv.ParseFloat(text, 64)

@@ -65,8 +65,10 @@ func alike(values []float64, members [][]int, rng *rand.Rand) (icc, p float64) {
 	b := between()
 	msb := b / (g - 1)
 	msw := (squares - b) / (n - g)
+	// size is n₀ of the analysis of variance, the size of a typical unit if sizes differ.
 	size := (n - sumSizes/n) / (g - 1)
 	icc = (msb - msw) / (msb + (size-1)*msw)
+	// The table itself counts as one of the shuffled tables, so that p is never 0.
 	above := 1
 	done := 1
 	for ; done <= mostShuffled && above <= enoughAbove; done++ {
@@ -100,6 +102,7 @@ func ratio(errors, others []float64, members [][]int, of func([]float64) float64
 	return r * r
 }
 
+// mean returns the mean of values, and 0 if there are none.
 func mean(values []float64) (m float64) {
 	for _, v := range values {
 		m += v / float64(len(values))
@@ -107,6 +110,7 @@ func mean(values []float64) (m float64) {
 	return m
 }
 
+// median returns the median of values, which it sorts. There must be a value.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)

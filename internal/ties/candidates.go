@@ -148,6 +148,8 @@ func labels(columns []column, rows []int) (all []Candidate) {
 			may = append(may, c)
 		}
 	}
+	// Pairs are made of the columns with the most values. A pair is a candidate only if it divides
+	// the rows into more units than either column does.
 	slices.SortStableFunc(may, func(a, b column) int { return cmp.Compare(b.levels, a.levels) })
 	may = may[:min(len(may), mostPaired)]
 	for i, a := range may {
@@ -201,6 +203,8 @@ func nests(c column, columns []column) bool {
 			other.levels > c.levels || (other.levels == c.levels && len(c.inputs) > 0) {
 			continue
 		}
+		// first holds 1 plus the number of the unit's first row, several whether the unit has
+		// another row, and same whether the other input is the same in all of its rows.
 		first := make([]int, c.levels)
 		several := make([]bool, c.levels)
 		same := slices.Repeat([]bool{true}, c.levels)
@@ -223,6 +227,7 @@ func nests(c column, columns []column) bool {
 				}
 			}
 		}
+		// Units of a single row tell nothing, so they don't count.
 		if all > 0 && constant >= mostlySame*all {
 			return true
 		}
@@ -316,6 +321,7 @@ func blocksOf(block func(i int) string, columns ...column) (of []int, n int) {
 	return of, len(numbers)
 }
 
+// coordinates holds pairs of names, in any case of letters, of columns that say places on a map.
 var coordinates = [][2]string{{"lon", "lat"}, {"long", "lat"}, {"lng", "lat"},
 	{"longitude", "latitude"}, {"easting", "northing"}, {"xloc", "yloc"}, {"x", "y"}}
 
@@ -334,6 +340,7 @@ func space(columns []column) (all []Candidate) {
 		}
 		a := columns[i]
 		b := columns[j]
+		// Squares have the same size in both columns, so that the wider range decides it.
 		wide := max(a.values[a.levels-1]-a.values[0], b.values[b.levels-1]-b.values[0])
 		for _, cells := range []float64{32, 16, 8, 4} {
 			size := wide / cells
@@ -364,6 +371,7 @@ const (
 // along a random line are compared.
 func copies(x matrix.Dense, y []float64) []Candidate {
 	rng := rand.New(rand.NewPCG(0, 0x636f706965730000))
+	// along is each row's place on the line. Places of copies differ by at most reach.
 	along := slices.Clone(y)
 	order := make([]int, x.Rows)
 	of := make([]int, x.Rows)
@@ -389,6 +397,7 @@ func copies(x matrix.Dense, y []float64) []Candidate {
 			if of[b] >= 0 || !nearly(x.Row(a), x.Row(b), y[a], y[b]) {
 				continue
 			}
+			// The first row of a unit counts when a copy of it is found.
 			if of[a] < 0 {
 				of[a] = n
 				n++

@@ -79,6 +79,10 @@ func holm(all []Tie) []bool {
 	return sure
 }
 
+// ties says whether the rows of a candidate's units depend on one another so much that a
+// certificate of single rows would be wrong about new units. sure says that holm holds AlikeP too
+// small for chance. What else must be true depends on the kind: columns that are inputs may measure
+// something, and copies must help to predict one another.
 func (t Tie) ties(sure bool) bool {
 	others := float64(t.Rows)/float64(t.Units) - 1
 	sure = sure && (t.Alike >= leastAlike || t.Alike*others >= leastDesign)
@@ -142,6 +146,7 @@ func finest(found []Tie) (left []Tie) {
 	return left
 }
 
+// sameKind says whether both candidates are of one kind, such as blocks of two sizes.
 func (t Tie) sameKind(u Tie) bool { return t.Kind == u.Kind }
 
 // before says whether to report t, and not u, if both columns divide the rows into the same units.

@@ -40,6 +40,8 @@ func (l Look) Measure(ctx context.Context, candidates []Candidate) (ties []Tie, 
 	return ties, nil
 }
 
+// measure measures one candidate. It predicts each row once from all other rows, and once from the
+// rows of other units (all.alone, all.apart).
 func (l Look) measure(ctx context.Context, all predictor, c Candidate,
 	rng *rand.Rand) (Tie, error) {
 	_, some := all.(*nearest)
@@ -55,6 +57,8 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate,
 	alone, sd := all.alone(rows)
 	apart := all.apart(rows, c.Of)
 	in := places(members)
+	// Same and New are shares of errors within a width, from all other rows and from other units.
+	// Middle holds the lower and upper quartiles over units of New.
 	t.Apart = ratio(apart, alone, in, median)
 	for _, w := range l.Widths {
 		shares := ofUnits(apart, in, w)
@@ -73,6 +77,7 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate,
 		t.ApartP = shuffledApart(all, rows, c.Of, mean(roots(apart)), rng)
 	}
 	t.Alike, t.AlikeP = alike(standardised(alone, sd), in, rng)
+	// Inputs let the model know the unit. So look at a model without them too.
 	if len(c.Inputs) > 0 && c.Kind != Pair && (t.ApartP <= mostSeen || t.AlikeP <= mostP) {
 		err := l.withoutInputs(ctx, &t, members, apart, rng)
 		return t, err
@@ -115,6 +120,7 @@ func places(members [][]int) [][]int {
 	return to
 }
 
+// standardised returns errors divided by their standard deviations.
 func standardised(errors, sd []float64) []float64 {
 	return lists.To(len(errors), func(i int) float64 { return errors[i] / sd[i] })
 }
@@ -168,6 +174,7 @@ func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) 
 			shuffled[rows[i]], shuffled[rows[j]] = shuffled[rows[j]], shuffled[rows[i]]
 		})
 		if !(mean(roots(all.apart(rows, shuffled))) < size) {
+			// Of done shuffles and the table itself, this shuffle and the table reach size.
 			return 2 / float64(done+1)
 		}
 	}
@@ -257,6 +264,7 @@ func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.R
 	members = slices.Clone(members)
 	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	members = members[:min(len(members), mostFirst)]
+	// first gets a random row of each unit, and members keeps the unit's other rows.
 	var first [][]int
 	for u, rows := range members {
 		rows = slices.Clone(rows)
@@ -282,10 +290,12 @@ func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.R
 	variance := make([]float64, len(of))
 	q.Noisy(rest.X, g.Noise, mean, variance)
 	errors, sd := p.alone(linalg.UpTo(len(first)))
+	// more holds the mean error of each unit's other rows.
 	more := make([]float64, len(first))
 	for i, u := range of {
 		more[u] += (rest.Y[i] - mean[i]) / float64(len(members[u]))
 	}
+	// Row u and its unit's mean error, len(first)+u, make a pair that alike compares.
 	pairs := make([][]int, len(first))
 	for u := range pairs {
 		pairs[u] = []int{u, len(first) + u}

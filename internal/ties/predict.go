@@ -25,6 +25,8 @@ type predictor interface {
 // With more rows, only the nearest rows predict.
 const mostExact = 2000
 
+// newPredictor returns an exact predictor for up to mostExact rows, and one by nearest rows for
+// more. Both predict the targets minus the mean function.
 func newPredictor(g posterior.Given) (predictor, error) {
 	residuals := make([]float64, g.X.Rows)
 	g.Mean.At(g.Beta, g.X, residuals)
@@ -56,6 +58,7 @@ type exact struct {
 	weights []float64    // C⁻¹r
 }
 
+// alone takes e_i = (C⁻¹r)_i/(C⁻¹)_ii, with the variance 1/(C⁻¹)_ii.
 func (e *exact) alone(rows []int) (errors, sd []float64) {
 	errors = make([]float64, len(rows))
 	sd = make([]float64, len(rows))
@@ -66,6 +69,7 @@ func (e *exact) alone(rows []int) (errors, sd []float64) {
 	return errors, sd
 }
 
+// apart leaves out each row's whole unit. rows must hold every row that has a unit in of.
 func (e *exact) apart(rows, of []int) []float64 {
 	errors := make([]float64, len(rows))
 	at := make([]int, len(of)) // index of each row in rows
@@ -110,12 +114,14 @@ type nearest struct {
 	index     *neighbours.Index
 }
 
+// alone predicts each row from its nearest other rows.
 func (n *nearest) alone(rows []int) (errors, sd []float64) {
 	near := make([]int32, len(rows)*nearestRows)
 	n.index.Others(rows, nearestRows, near)
 	return n.from(rows, near)
 }
 
+// apart predicts each row from its nearest rows that aren't of its unit.
 func (n *nearest) apart(rows, of []int) []float64 {
 	near := make([]int32, len(rows)*nearestRows)
 	n.index.Outside(of, rows, nearestRows, near)

@@ -37,6 +37,8 @@ func settings(columns []column, x matrix.Dense) (all []Candidate) {
 	}
 	slices.SortStableFunc(repeat, func(a, b column) int { return cmp.Compare(b.levels, a.levels) })
 	input := func(c column) bool { return len(c.inputs) > 0 }
+	// Sets of columns to look at: all inputs whose values repeat, or all but one of them; all
+	// columns of labels; and sets that grow from a single column.
 	sets := butOne(lists.If(repeat, input))
 	sets = append(sets, lists.If(repeat, func(c column) bool { return c.label }))
 	for _, c := range repeat[:min(len(repeat), mostBegun)] {
@@ -51,6 +53,7 @@ func settings(columns []column, x matrix.Dense) (all []Candidate) {
 		}
 		all = add(all, set, agreeing(set), 0, least)
 	}
+	// Nearly equal rows take a comparison of all pairs of rows.
 	if x.Rows > mostLinked {
 		return all
 	}
@@ -86,6 +89,7 @@ func add(all []Candidate, set []column, of []int, size float64, least int) []Can
 	if len(set) == 0 || (len(set) == 1 && set[0].label) {
 		return all
 	}
+	// Only units of several rows are settings. Other rows stay without a unit (−1).
 	c := Candidate{Kind: Setting, Size: size, Of: slices.Repeat([]int{-1}, len(of)),
 		Chance: byChance(set)}
 	n := 0
@@ -102,6 +106,8 @@ func add(all []Candidate, set []column, of []int, size float64, least int) []Can
 	if n < least || float64(repeated) < leastRepeated*float64(len(of)) {
 		return all
 	}
+	// The same units may come from several sets. Then one set that chance doesn't explain is
+	// enough.
 	if i := slices.IndexFunc(all, func(o Candidate) bool {
 		return slices.Equal(o.Of, c.Of)
 	}); i >= 0 {
@@ -192,6 +198,9 @@ func linked(set []column, x matrix.Dense) (of []int, size float64) {
 	for _, c := range set {
 		inputs = append(inputs, c.inputs...)
 	}
+	// near holds each row's squared distance from the tree (−1: it is in the tree), and to the row
+	// of the tree that it is nearest to. logs are logarithms of the distances at which rows were
+	// joined.
 	near := slices.Repeat([]float64{math.Inf(1)}, x.Rows)
 	to := make([]int, x.Rows)
 	order := make([]int, 0, x.Rows)
@@ -228,6 +237,8 @@ func linked(set []column, x matrix.Dense) (of []int, size float64) {
 	if gap < leastGap {
 		return of, 0
 	}
+	// A row that was joined at a longer distance begins a new setting. The other rows have the
+	// setting of the row that they were joined to.
 	for k, at := range order {
 		if k > 0 && logs[k-1] <= limit {
 			of[at] = of[to[at]]
