@@ -125,7 +125,7 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 	}
 	said := t.Together
 	differs := "its reason"
-	// differs names the first difference, and is empty if there is none.
+	// differs names the first difference, and is empty if nothing differs.
 	switch a, b := again.Certificate, said.Certificate; {
 	case (a == nil) != (b == nil):
 		differs = "whether there is one"

@@ -207,7 +207,7 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 		cuts < float64(t.Rows); cuts = math.Ceil(1.1 * cuts) {
 		b.sizes = nil
 		for k := range columns {
-			// Two digits keep the name of the grouping short, of which the size is a part.
+			// The size is a part of the grouping's name, and two digits keep it short.
 			size, err := strconv.ParseFloat(strconv.FormatFloat((high[k]-low[k])/cuts, 'g', 2, 64),
 				64)
 			if err != nil || !(size > 0) {

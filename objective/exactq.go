@@ -31,7 +31,7 @@ type exactQ struct {
 }
 
 // forward computes the predictions mean and variance (N numbers each), and kl.
-// k is the prior covariance, of which it reads the lower triangle. k then serves as scratch memory.
+// k is the prior covariance, whose lower triangle it reads. k then serves as scratch memory.
 func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error {
 	n := len(y)
 	if len(q.mean) != n {

@@ -471,7 +471,7 @@ func (p *RenyiProblem) backward(e *renyiWork, at renyiPoint, gradient []float64)
 	if alpha == 0 {
 		g = e.k
 	}
-	// g becomes G = ½(Ξ⁻¹ − wwᵀ), of which the lower triangle counts.
+	// g becomes G = ½(Ξ⁻¹ − wwᵀ), whose lower triangle counts.
 	linalg.CholeskyInverseLower(e.c, g)
 	eachRow(n, func(i int) {
 		gi := g.Row(i)[:i+1]

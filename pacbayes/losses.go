@@ -439,7 +439,7 @@ func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
 	a := (d - w) / s
 	b := (d + w) / s
 	c := d / s
-	// The kink at y splits the interval into two panels, on each of which the loss is smooth.
+	// The kink at y splits the interval into two panels. The loss is smooth on each.
 	if w < narrow*s {
 		var m moments
 		m.add(tent, a, w/s, 0, 1)

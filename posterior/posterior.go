@@ -88,7 +88,7 @@ type Solution interface {
 	// Arrays returns what a model file keeps of the solution, for Restore, and the number of
 	// nearest rows it uses, or 0.
 	Arrays() (arrays []Array, nearest int)
-	// Weights returns the w of the mean m(x) + k(x,S)w, or nil if there is none.
+	// Weights returns the w of the mean m(x) + k(x,S)w, or nil without weights.
 	Weights() []float64
 
 	until(ctx context.Context) Solution
@@ -219,7 +219,7 @@ func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, cov func(a,
 
 // Slopes adds the derivatives of the mean by the inputs, at the rows of x, to dX.
 // If the mean has no derivatives, it returns false and adds nothing.
-// The mean of Nearest has none, since it jumps where other rows become the nearest.
+// The mean of Nearest has no gradient, since it jumps where other rows become the nearest.
 func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
 	n := p.Support.Rows
 	w := p.Weights()

@@ -111,7 +111,7 @@ func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool
 	switch {
 	case err != nil:
 		return err
-	// Gradients and Nearest have a number of nearest rows, and solutions by Cholesky have none.
+	// Gradients and Nearest have a number of nearest rows, and solutions by Cholesky don't.
 	case (kind == "") != (nearest == 0) || nearest > p.Support.Rows:
 		return fmt.Errorf("solver is %q, with %d nearest of %d rows", kind, nearest, p.Support.Rows)
 	case kind == ByCG:

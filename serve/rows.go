@@ -482,7 +482,7 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 }
 
 // object returns the values of a JSON object by their keys.
-// It refuses more than most keys, and a key that comes twice, of which json.Unmarshal would take
+// It refuses more than most keys, and a key that comes twice, since json.Unmarshal would take
 // the last value.
 func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	keys := count(raw, ':')

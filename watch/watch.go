@@ -93,7 +93,7 @@ func Watchable(m *model.Model) error {
 }
 
 // newWatch returns the watch of a claim before any outcome. δ is shared equally among the alarms of
-// the claim and of its kinds, each of which rings at ln E ≥ ln(1/δ) of its part (Ville's
+// the claim and of its kinds. Each of them rings at ln E ≥ ln(1/δ) of its part (Ville's
 // inequality).
 func newWatch(c Claim, l *Ledger) *Watch {
 	delta := c.Delta / float64(c.Alarms())

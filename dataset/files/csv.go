@@ -72,7 +72,7 @@ var errNotText = errors.New("not a text file")
 // ([RegisterPacked]).
 //
 // Commas separate fields. If the first line has no comma, semicolons or tabs may separate them.
-// If it has none of these, bars or any number of spaces may separate the fields:
+// If it has no such separator, bars or any number of spaces may separate the fields:
 // the first two lines must then have equally many fields, and with spaces one field must be a
 // number. The first line is a header unless all its fields are numbers or missing values, or unless
 // As says otherwise. Without a header the columns are named x1, x2, … and the last y.
@@ -159,7 +159,7 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		of.skip(3)
 	}
 	for skipped := 0; skipped < as.SkipRows; {
-		// A line longer than the buffer comes in several parts, of which only the last ends a line.
+		// A line longer than the buffer comes in several parts, and only the last part ends a line.
 		part, err := in.ReadSlice('\n')
 		of.skip(len(part))
 		switch err {

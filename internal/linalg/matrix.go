@@ -114,7 +114,7 @@ type job struct {
 // helping is the number of goroutines that help, in all jobs.
 var helping atomic.Int64
 
-// newJob returns a job of n tasks, none of which has begun.
+// newJob returns a job of n tasks that haven't begun.
 func newJob(n int, task func(i int)) *job {
 	return &job{task: task, n: int64(n), most: int64(runtime.GOMAXPROCS(0)) - 1,
 		done: make(chan struct{}, 1)}

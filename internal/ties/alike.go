@@ -102,7 +102,7 @@ func ratio(errors, others []float64, members [][]int, of func([]float64) float64
 	return r * r
 }
 
-// mean returns the mean of values, and 0 if there are none.
+// mean returns the mean of values, and 0 without values.
 func mean(values []float64) (m float64) {
 	for _, v := range values {
 		m += v / float64(len(values))
