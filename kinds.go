@@ -124,7 +124,9 @@ func (o Options) Kinds(table *dataset.Table) (*dataset.Table, Options, error) {
 	}
 	k := &dataset.Kinds{Column: d.Target, Labels: classes}
 	if table, err = k.Spread(table); err == nil {
-		o.Data.Kinds, o.Data.Beside, o.Kernel.Noise = k, k.Names(), objective.ProbitName
+		o.Data.Kinds = k
+		o.Data.Beside = k.Names()
+		o.Kernel.Noise = objective.ProbitName
 		o.Data.Target = o.Data.Beside[0]
 	}
 	return table, o, err

@@ -10,11 +10,9 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/spelling"
-	"github.com/krigo-gp/krigo/labels"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/model/say"
@@ -149,71 +147,7 @@ func (t *Targets) CheckTogether(ctx context.Context, table *dataset.Table) (err 
 // Sentence says in words what holds for all targets together.
 // The sentences of the models' certificates hold with it, at the confidence that the first
 // paragraph states.
-func (t *Targets) Sentence() string {
-	if len(t.Models) == 1 {
-		return ""
-	}
-	first := t.Model(0)
-	c := t.Together.Certificate
-	names := make([]string, len(t.Models))
-	certified := 0
-	for i, m := range t.Models {
-		names[i] = cautious.Name(m.Target)
-		if c := m.Certificate; c != nil && c.Valid {
-			certified++
-		}
-	}
-	all := listed(names)
-	if first.Kinds != nil && c != nil {
-		return t.kindSentence()
-	}
-	said := fmt.Sprintf("%sall of these hold together: the certificate of each target below, "+
-		"whose δ is %g/%d", say.Confidence(t.Together.Delta, "certified", first.Group),
-		t.Together.Delta, t.Together.Parts)
-	switch {
-	case c == nil && certified == 0:
-		return fmt.Sprintf("Nothing is certified of the targets %s together, nor of any of them: "+
-			"%s.", all, t.Together.Reason)
-	case c == nil:
-		return fmt.Sprintf("%s. Nothing is certified of %s at once: %s.", said, all,
-			t.Together.Reason)
-	}
-	said += ", and for all targets at once, of predictions on further " + t.Population() +
-		" that have " + all + ":"
-	// The sentence has a line for each of these widths: a curve's, or the declared ε and the
-	// promise.
-	points := []pacbayes.CurvePoint{{HalfWidth: c.Epsilon, Bound: c.MeanBound}}
-	if c.Curve != nil && len(c.Curve.Points) > 0 {
-		points, _ = say.SaidPoints(c)
-	} else if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		points = append(points, pacbayes.CurvePoint{HalfWidth: p.HalfWidth,
-			Bound: min(p.Bound, 1-p.Share)})
-	}
-	last := ""
-	for _, p := range points {
-		bands := make([]string, len(t.Models))
-		for i := range t.Models {
-			m := t.Model(i)
-			// A width of all targets together is a width of the first target, and of each other
-			// target in proportion to the declared widths.
-			own := p.HalfWidth * m.Terms.Loss.Below / first.Terms.Loss.Below
-			bands[i] = say.Within(&m.Model, c.Loss, own, p.HalfWidth*t.Together.Units[i])
-		}
-		if p.Bound < 1 {
-			line := fmt.Sprintf("\n  at least %s lie within %s, all at once",
-				cautious.Complement(p.Bound), listed(bands))
-			if line != last {
-				said += line
-			}
-			last = line
-		}
-	}
-	if last == "" {
-		said += "\n  nothing, since the bound on the share of rows that miss is 1"
-	}
-	return said + fmt.Sprintf("\nA row counts as missed if any target misses. %d certified rows "+
-		"have all targets.", c.Rows)
-}
+func (t *Targets) Sentence() string { return say.Targets(&t.Several) }
 
 // Label returns the model of a file of one target, or a model that stands for the label of more
 // than two classes (see model.Several.Label).
@@ -226,36 +160,6 @@ func (t *Targets) Classes() []string {
 		return k.Labels
 	}
 	return nil
-}
-
-// kindSentence says what holds for the labels, and for each class against the others.
-func (t *Targets) kindSentence() string {
-	first := t.Model(0)
-	c := t.Together.Certificate
-	column := cautious.Name(first.Kinds.Column)
-	said := say.Confidence(t.Together.Delta, "certified", first.Group)
-	before := "all of these hold together:\n  "
-	after := ""
-	if t.Together.Parts == 1 {
-		before = ""
-		after = "\nEach of these holds by itself at that confidence, not together with another:"
-	}
-	said += before + fmt.Sprintf("at most %s of further %s get a wrong label of %s; it is %s on "+
-		"the %d certified rows", labels.PercentUp(c.MeanBound), t.Population(), column,
-		labels.Percent(c.EmpiricalRisk), c.Rows) + after
-	for i, m := range t.Models {
-		if own := m.Certificate; own != nil && own.Valid {
-			said += fmt.Sprintf("\n  for at most %s it is wrong whether they are of the class %s",
-				labels.PercentUp(own.MeanBound), cautious.Name(t.Classes()[i]))
-		}
-	}
-	return said
-}
-
-// listed joins texts with commas, and with "and" before the last text.
-func listed(texts []string) string {
-	last := len(texts) - 1
-	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
 // errOther is the error for a target that a file of models doesn't have.

@@ -52,7 +52,7 @@ func (at Bound) Draw(dim, count int, rng *rand.Rand) (*Function, error) {
 }
 
 // drawFeatures draws count random functions of dim inputs with the covariance k_θ.
-// It returns an error if the kernel has none.
+// It returns an error if krigo has no random features for the kernel.
 func drawFeatures(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (features, error) {
 	d, ok := k.(drawer)
 	if !ok {

@@ -75,19 +75,14 @@ func (p *Certified) said() string {
 		c.Copies, c.Rows)
 }
 
-// Percent writes a share with one decimal.
-func Percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
-
-func PercentUp(v float64) string { return Percent(cautious.RoundUp(v, 3)) }
-
 // declared writes a share that the user asked for, which isn't rounded.
 func declared(v float64) string { return cautious.Digits(100*v, 12) + " %" }
 
 // mean returns a statement about all rows in words.
 func (p *Certified) mean(s pacbayes.LabelStatement) string {
 	about := ""
-	bound := PercentUp(s.Bound)
-	here := Percent(s.Mean)
+	bound := cautious.PercentUp(s.Bound)
+	here := cautious.Percent(s.Mean)
 	number := func() {
 		bound, here = fmt.Sprintf("%.4g", cautious.RoundUp(s.Bound/10, 5)*10), fmt.Sprintf("%.4g", s.Mean)
 	}
@@ -135,7 +130,7 @@ func ofKind(s pacbayes.LabelStatement) string {
 	if s.Reason != "" {
 		return fmt.Sprintf("%s: nothing is guaranteed, %s", spelling.Quote(s.Of), s.Reason)
 	}
-	return fmt.Sprintf("%s: %s (%d of %d certified rows)", spelling.Quote(s.Of), PercentUp(s.Bound), s.Wrong, s.Rows)
+	return fmt.Sprintf("%s: %s (%d of %d certified rows)", spelling.Quote(s.Of), cautious.PercentUp(s.Bound), s.Wrong, s.Rows)
 }
 
 // scored names the number that is compared with a threshold.
@@ -153,7 +148,7 @@ func (p *Certified) answers(s *pacbayes.Selective) string {
 	}
 	return fmt.Sprintf("at least %s of further rows get an answer, and at most %s of these answers are wrong. "+
 		"A row gets its label as an answer if %s is at least %v. Of the %d certified rows, %d get an answer, and %d "+
-		"of these are wrong (up to %d may be).", Percent(cautious.RoundDown(s.AnswersOf, 3)), wanted,
+		"of these are wrong (up to %d may be).", cautious.Percent(cautious.RoundDown(s.AnswersOf, 3)), wanted,
 		p.scored("the label"), s.Threshold, p.Certificate.Rows, s.Answered, s.Wrong, s.Allowed)
 }
 
@@ -166,7 +161,7 @@ func (p *Certified) detects(d *pacbayes.Detection) string {
 	}
 	others := spelling.Either(cautious.RoundUp(d.FalseAlarmsBound, 3) >= 1,
 		"perhaps all other rows, as no smaller share is guaranteed",
-		"at most "+PercentUp(d.FalseAlarmsBound)+" of the other rows")
+		"at most "+cautious.PercentUp(d.FalseAlarmsBound)+" of the other rows")
 	return fmt.Sprintf("at least %s of further rows of class %s are flagged, and %s. A row is flagged if %s is at "+
 		"least %v. %d of the %d certified rows of the class aren't flagged, and %d of the %d others are.", wanted,
 		class, others, p.scored(class), d.Threshold, d.Missed, d.Positives, d.FalseAlarms, d.Others)

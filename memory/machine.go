@@ -40,7 +40,7 @@ func machine(root string) (total int64) {
 		// In a container the path may be the host's, and only the root exists.
 		for group := path.Clean("/" + f[2]); ; group = path.Dir(group) {
 			for _, text := range lines(root, folder+group+"/"+file) {
-				// "max" where there is none
+				// a group without a limit has the text "max", which is 0 here
 				bytes, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 				take(bytes)
 			}

@@ -40,9 +40,9 @@ type normal struct {
 // Where some inputs don't matter, alike lengthscales are bad, so the evidence has to choose them.
 const alikeVariance = 0.1
 
-// common returns what a common part takes from every entry of the precision of so many densities of
-// variance alikeVariance, and ln of the factor by which it multiplies the determinant of their
-// covariance:
+// common is about mates densities of variance τ² = alikeVariance that share a common part.
+// It returns what the common part takes from every entry of their precision matrix, and ln of the
+// factor by which it multiplies the determinant of their covariance matrix:
 //
 //	(τ²I + s11ᵀ)⁻¹ = I/τ² − 11ᵀ s/(τ²(τ² + ds)),  |τ²I + s11ᵀ| = τ²ᵈ (1 + ds/τ²)
 func common(mates int) (precision, logDeterminant float64) {

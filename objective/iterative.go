@@ -92,7 +92,8 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 	}
 	e.anchor = slices.Clone(x)
 	e.start = nil
-	e.preconditioner, e.probes = p, p.Probes(cmp.Or(e.Probes, DefaultProbes),
+	e.preconditioner = p
+	e.probes = p.Probes(cmp.Or(e.Probes, DefaultProbes),
 		rand.New(rand.NewPCG(e.Seed, 0x70726f626573)))
 	return nil
 }

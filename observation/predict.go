@@ -184,7 +184,8 @@ func (o *Observation) predicted(mean, variance, zero float64, y objective.Spread
 		f: mean, sd: sd}
 	_, p.LatentSD = s.Moments(mean, variance)
 	p.Mean, p.PredictiveSD = o.point(mean, y.Variance)
-	p.LatentVariance, p.PredictiveVariance = square(p.LatentSD), square(p.PredictiveSD)
+	p.LatentVariance = square(p.LatentSD)
+	p.PredictiveVariance = square(p.PredictiveSD)
 	return p
 }
 

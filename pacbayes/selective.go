@@ -276,8 +276,8 @@ func detect(score []float64, positive []bool, recall, delta float64) Detection {
 			d.FalseAlarms = i + 1 - seen
 			if d.Others > 0 {
 				level, misses, bounds := curveLevel(d.Others, answers*delta, alarmShare)
-				d.FalseAlarmsLevel, d.FalseAlarmsBound = level, bandAt(d.FalseAlarms,
-					misses, bounds)
+				d.FalseAlarmsLevel = level
+				d.FalseAlarmsBound = bandAt(d.FalseAlarms, misses, bounds)
 			}
 			return d
 		}

@@ -92,8 +92,8 @@ func (l labelled) beside(bounds []pacbayes.LabelStatement, kinds []pacbayes.Slic
 		}
 		if all > 0 {
 			t.Cells = append(t.Cells,
-				[]string{s.About, cautious.Name(s.Of), percent(cautious.RoundUp(s.Bound, 3)),
-					percent(1 - right/float64(all)), whole(all)})
+				[]string{s.About, cautious.Name(s.Of), cautious.Percent(cautious.RoundUp(s.Bound, 3)),
+					cautious.Percent(1 - right/float64(all)), whole(all)})
 		}
 	}
 	return t

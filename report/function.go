@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -198,7 +199,7 @@ func (r *maker) drawImportance(failed error) error {
 	if r.shares {
 		axis = "share of the variance"
 		unit = "share of the mean's variance"
-		text = percent
+		text = cautious.Percent
 		says = "Share of the mean's variance that comes from each column:"
 	}
 	chart := drawing.NewChart(axis, "")
@@ -477,8 +478,8 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	words := ""
 	for i, l := range s.levels {
 		at := float64(i)
-		chart.Y.Names, chart.Y.After = append(chart.Y.Names, l.name), append(chart.Y.After, " ("+
-			whole(l.rows)+")")
+		chart.Y.Names = append(chart.Y.Names, l.name)
+		chart.Y.After = append(chart.Y.After, " ("+whole(l.rows)+")")
 		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.below[i], Y: at},
 			{X: s.mean[i] + s.above[i], Y: at}})
 		narrow = append(narrow, [2]drawing.XY{{X: s.low[i], Y: at}, {X: s.high[i], Y: at}})

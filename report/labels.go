@@ -67,7 +67,7 @@ func (l labelled) confusion() table {
 		}
 		wrong := "–"
 		if all > 0 {
-			wrong = percent(float64(all-counts[j][j]) / float64(all))
+			wrong = cautious.Percent(float64(all-counts[j][j]) / float64(all))
 		}
 		t.Cells = append(t.Cells, append(cells, wrong))
 	}
@@ -109,15 +109,15 @@ func (r *maker) drawReliability(l labelled, fresh bool) error {
 		wide := objective.Normal975 * math.Sqrt(p*(1-p)/m)
 		chance = append(chance, [2]drawing.XY{{X: p, Y: max(0, p-wide)}, {X: p, Y: min(1, p+wide)}})
 		dots = append(dots, drawing.XY{X: p, Y: at})
-		f.Cells = append(f.Cells, []string{percent(end(b)) + " to " + percent(end(b+1)),
-			whole(int(m)), percent(p), percent(at)})
+		f.Cells = append(f.Cells, []string{cautious.Percent(end(b)) + " to " + cautious.Percent(end(b+1)),
+			whole(int(m)), cautious.Percent(p), cautious.Percent(at)})
 	}
 	chart.Segments("95 % by chance", drawing.Grey, chance)
 	chart.Dots("these rows", drawing.Blue, dots)
 	chart.Rug("rows", l.sure[:min(len(l.sure), 300)])
 	n := float64(len(l.sure))
 	says := fmt.Sprintf("expects %s of the labels of %s to be right, and %s are.",
-		percent(believed/n), l.name, percent(all/n))
+		cautious.Percent(believed/n), l.name, cautious.Percent(all/n))
 	// Chance does this in one of a thousand tables.
 	if off := math.Abs(all - believed); fresh && off > 1.7*objective.Normal975*math.Sqrt(variance) {
 		r.warn("The model %s Chance doesn't explain the difference. Probabilities are no "+
@@ -159,11 +159,11 @@ func (r *maker) drawAnswers(l labelled) error {
 			continue
 		}
 		told = 10*(k+1)/len(order) + 1
-		f.Cells = append(f.Cells, []string{percent(share), cautious.Digits(l.sure[i], 4),
-			percent(error)})
+		f.Cells = append(f.Cells, []string{cautious.Percent(share), cautious.Digits(l.sure[i], 4),
+			cautious.Percent(error)})
 		if words == "" && share >= 0.5 {
 			words = fmt.Sprintf("If the surest %s of %s get an answer, %s of the answers are "+
-				"wrong.", percent(share), l.name, percent(error))
+				"wrong.", cautious.Percent(share), l.name, cautious.Percent(error))
 		}
 	}
 	step := len(line)/mostQuantiles + 1

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
@@ -39,7 +40,7 @@ func TestLabels(t *testing.T) {
 	}
 	n := len(l.truth)
 	must.Be(t, n, m.Test.Rows)
-	must.Be(t, percent(float64(wrong)/float64(n)), percent(m.Test.MeanRisk))
+	must.Be(t, cautious.Percent(float64(wrong)/float64(n)), cautious.Percent(m.Test.MeanRisk))
 	glance := part(t, r, "glance")
 	matrix, cell := glance.Tables[0], 0
 	for i := range 2 {
@@ -61,9 +62,9 @@ func TestLabels(t *testing.T) {
 	}
 	must.Be(t, rows, n)
 	sure := figure(t, r, answers).Cells
-	must.Be(t, sure[len(sure)-1][2], percent(m.Test.MeanRisk))
+	must.Be(t, sure[len(sure)-1][2], cautious.Percent(m.Test.MeanRisk))
 	scores := []string{r.Scores.Cells[0][2], r.Scores.Cells[0][4], r.Scores.Cells[0][5]}
-	must.Be(t, strings.Join(scores, " "), percent(m.Test.MeanRisk)+" "+number(m.Test.MSE)+" "+number(m.Test.NLPD))
+	must.Be(t, strings.Join(scores, " "), cautious.Percent(m.Test.MeanRisk)+" "+number(m.Test.MSE)+" "+number(m.Test.NLPD))
 	must.Be(t, part(t, r, "data").Tables[0].Cells[0][1], "2 categories")
 	for _, s := range r.Sections {
 		for _, f := range s.Figures {
@@ -112,8 +113,8 @@ func TestKinds(t *testing.T) {
 	}
 	n := float64(len(rows))
 	must.Hold(t, wrong != 0, "no label is wrong, so that nothing is counted")
-	must.Be(t, strings.Join(r.Scores.Cells[0][1:], " "), percent(float64(wrong)/n)+" "+number(lost/n))
-	must.Be(t, percent(all.Together.Certificate.EmpiricalRisk), r.Scores.Cells[0][1])
+	must.Be(t, strings.Join(r.Scores.Cells[0][1:], " "), cautious.Percent(float64(wrong)/n)+" "+number(lost/n))
+	must.Be(t, cautious.Percent(all.Together.Certificate.EmpiricalRisk), r.Scores.Cells[0][1])
 	for i, cells := range part(t, r, "glance").Tables[0].Cells {
 		for j := range 3 {
 			var c int

@@ -22,9 +22,6 @@ func count(n int, what string) string {
 	return whole(n) + " " + what + "s"
 }
 
-// percent writes a share.
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
-
 // upper returns text with a capital letter, to begin a sentence.
 func upper(text string) string {
 	_, n := utf8.DecodeRuneInString(text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
@@ -31,11 +32,11 @@ func (r *maker) parts() {
 		"model's own belief, not certified."
 	shares := table{Name: "Shares of the parts",
 		Head: []string{"part", "share", "standard deviation"}, Says: "All other parts together: " +
-			percent(p.Others) + "."}
+			cautious.Percent(p.Others) + "."}
 	main := 0
 	pairs := 0
 	for _, s := range p.Shares {
-		shares.Cells = append(shares.Cells, []string{s.Name(), percent(s.Share), percent(s.SD)})
+		shares.Cells = append(shares.Cells, []string{s.Name(), cautious.Percent(s.Share), cautious.Percent(s.SD)})
 		if s.Share < drawnShare {
 			continue
 		}
@@ -44,7 +45,7 @@ func (r *maker) parts() {
 				return c.raw == name
 			})]
 		})
-		title := s.Name() + ", " + percent(s.Share)
+		title := s.Name() + ", " + cautious.Percent(s.Share)
 		if len(of) == 1 && main < mostMain {
 			main++
 			r.guard(title, func() error { return r.drawMain(title, s, of[0]) })

@@ -63,11 +63,11 @@ func (s *sample) counted() string {
 	case 0:
 		return " No row is a miss by " + s.epsilon + "."
 	case 1:
-		return fmt.Sprintf(" 1 row (%s, a triangle) is a miss by %s.", percent(1/float64(len(s.y))),
+		return fmt.Sprintf(" 1 row (%s, a triangle) is a miss by %s.", cautious.Percent(1/float64(len(s.y))),
 			s.epsilon)
 	}
 	return fmt.Sprintf(" %s rows (%s, triangles) are misses by %s.", whole(n),
-		percent(float64(n)/float64(len(s.y))), s.epsilon)
+		cautious.Percent(float64(n)/float64(len(s.y))), s.epsilon)
 }
 
 // thinned says that not all rows are drawn; "" if all are.
@@ -166,7 +166,7 @@ func (r *maker) drawQuantiles(s *sample) error {
 		fmt.Sprintf("Sorted residuals of %s against normal quantiles: from %s to %s standard "+
 			"deviations, %s "+
 			"within 1.96. %s", s.name, number(sorted[0]), number(sorted[n-1]),
-			percent(s.within(objective.Normal975)), tails)})
+			cautious.Percent(s.within(objective.Normal975)), tails)})
 }
 
 // tailsOf says whether more residuals lie beyond 3 standard deviations than a normal distribution

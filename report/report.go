@@ -292,7 +292,7 @@ func (r *maker) joint(p Page) error {
 		}
 		n := float64(len(truth))
 		r.Scores.Cells = append(r.Scores.Cells,
-			[]string{l.name, percent(wrong / n), number(lost / n)})
+			[]string{l.name, cautious.Percent(wrong / n), number(lost / n)})
 		s.Tables = append(s.Tables, l.confusion())
 		if i == 0 {
 			r.guard(reliability, func() error { return r.drawReliability(l, of.fresh) })

@@ -110,7 +110,8 @@ func (r *maker) compared() {
 
 // tabled writes scores in a table, without the columns that are empty.
 func (r *maker) tabled(all []score) table {
-	share, bound := percent, func(v float64) string { return percent(cautious.RoundUp(v, 3)) }
+	share := cautious.Percent
+	bound := cautious.PercentUp
 	missed := "misses"
 	if !r.m.Terms.Loss.IsZeroOne() {
 		share = func(v float64) string { return fmt.Sprintf("%.3f", v) }
@@ -131,7 +132,7 @@ func (r *maker) tabled(all []score) table {
 			known(s.r2, func(v float64) string {
 				return fmt.Sprintf("%.3f", v)
 			}), known(s.risk, share), known(s.bound, bound),
-			known(s.covered, percent)}
+			known(s.covered, cautious.Percent)}
 	}
 	if r.m.Classes != nil {
 		t.Head = []string{"predictor", "rows", "wrong labels", "at most", "Brier score", "log loss"}

@@ -162,7 +162,7 @@ func (r *maker) summary() (t table, err error) {
 			all, counts := frequent(values[k])
 			row[1] = whole(len(all)) + " categories"
 			row[4] = fmt.Sprintf("mostly %s (%s)", c.text(all[0], texts),
-				percent(float64(counts[all[0]])/float64(n)))
+				cautious.Percent(float64(counts[all[0]])/float64(n)))
 		default:
 			slices.Sort(values[k])
 			if c.dates != "" {

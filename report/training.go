@@ -67,7 +67,7 @@ func (r *maker) facts() (facts []fact) {
 		text := fmt.Sprintf("mean squared error %s and NLPD %s in scaled units; loss of the "+
 			"mean %s%s", number(s.MSE), number(s.NLPD), number(s.MeanRisk), risk)
 		if m.Classes != nil {
-			text = fmt.Sprintf("%s wrong labels, log loss %s, Brier score %s", percent(s.MeanRisk),
+			text = fmt.Sprintf("%s wrong labels, log loss %s, Brier score %s", cautious.Percent(s.MeanRisk),
 				number(s.NLPD), number(s.MSE))
 		}
 		facts = append(facts, fact{"Test rows, as the fitter says", text})

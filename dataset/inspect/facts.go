@@ -386,8 +386,9 @@ func (c *column) likeNumbers(f *ColumnFacts) bool {
 	if alike*10 < c.cells*9 || (len(c.used) <= few && len(c.used)*3 <= c.cells) {
 		return false
 	}
-	f.Kind, f.Why = "text", fmt.Sprintf("what looks like numbers or dates, but can't be read as "+
-		"such: %s", spelling.Quoted(c.of(c.strange), 3))
+	f.Kind = "text"
+	f.Why = fmt.Sprintf("what looks like numbers or dates, but can't be read as such: %s",
+		spelling.Quoted(c.of(c.strange), 3))
 	f.Then = fmt.Sprintf("write plain numbers in one unit, or dates as 2024-01-31 15:04, or say "+
 		"%s if they name rows, %s if they are categories", spelling.Flag("ignore", f.Name),
 		spelling.Flag("categorical", f.Name))

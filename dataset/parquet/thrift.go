@@ -46,8 +46,8 @@ func (w *walk) one() (byte, error) {
 	return w.text[w.at-1], nil
 }
 
-// varint reads a whole number of seven bits per byte, the lowest first. It leaves signs as they
-// are, since lengths have none and other numbers are only skipped.
+// varint reads a whole number of seven bits per byte, the lowest first.
+// It doesn't decode a sign: a length has no sign, and krigo skips other numbers.
 func (w *walk) varint() (uint64, error) {
 	v, n := binary.Uvarint(w.text[w.at:])
 	switch {

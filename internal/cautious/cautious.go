@@ -39,6 +39,12 @@ func Complement(p float64) string {
 	}
 }
 
+// Percent writes a share with one decimal, to the nearest.
+func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// PercentUp writes a bound on a share with one decimal, rounded up.
+func PercentUp(bound float64) string { return Percent(RoundUp(bound, 3)) }
+
 // Width writes the half-width of a band to three digits, rounded up, since no narrower band was
 // guaranteed. It doesn't round up what rounding in float64 may have added to w.
 func Width(w float64) string { return Up(w, 3) }

@@ -22,7 +22,7 @@ const (
 	mostLong     = 0.02 // share of longer lines
 	mostTuples   = 4.   // assignments a, b = x, y per 1,000 lines
 	mostBranches = 25   // cyclomatic complexity of a function
-	mostInAChain = 10   // files of a package of which each uses the next
+	mostInAChain = 10   // files of a package, where each uses the next
 )
 
 var beside = []string{"laboratory", "tools", "testdata", "docs", "data", "python", "r", "verify", ".git"}

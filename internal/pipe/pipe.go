@@ -408,8 +408,8 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	if sibling.Len() > 0 {
-		answer.Names, answer.data = append(answer.Names, "delivered"), append(answer.data,
-			sibling.Bytes())
+		answer.Names = append(answer.Names, "delivered")
+		answer.data = append(answer.data, sibling.Bytes())
 	}
 	return answer, nil
 }
@@ -429,7 +429,8 @@ func (s *server) kept(of interface{ Write(w io.Writer) error }) (*reply, error) 
 		return nil, err
 	}
 	answer := s.keep(m)
-	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
+	answer.Names = []string{"file"}
+	answer.data = [][]byte{file.Bytes()}
 	return answer, nil
 }
 

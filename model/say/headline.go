@@ -46,6 +46,6 @@ func Foremost(c *pacbayes.Certificate) pacbayes.CurvePoint {
 
 // Widths returns the points of c's curve that Sentence lists, by width.
 func Widths(c *pacbayes.Certificate) []pacbayes.CurvePoint {
-	points, _ := SaidPoints(c)
+	points, _ := saidPoints(c)
 	return points
 }

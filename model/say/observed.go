@@ -70,7 +70,7 @@ func Observe(ctx context.Context, m *model.Model, table *dataset.Table,
 		return o, nil
 	}
 	certified := c.MeanBound
-	within := Within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
+	within := within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		band.Terms.Loss = pacbayes.Loss{Kind: BandOf(p), Below: p.HalfWidth}
 		certified = p.Bound

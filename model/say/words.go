@@ -129,7 +129,7 @@ const saidWidths = 4
 
 // everyWidth returns a table of what the curve of c promises, by width.
 func everyWidth(m *model.Model, c *pacbayes.Certificate, about string) string {
-	points, none := SaidPoints(c)
+	points, none := saidPoints(c)
 	said := fmt.Sprintf("all of these hold together for predictions on further %s:", about)
 	for _, p := range points {
 		said += fmt.Sprintf("\n  at least %s lie within %s", cautious.Complement(p.Bound),
@@ -141,7 +141,7 @@ func everyWidth(m *model.Model, c *pacbayes.Certificate, about string) string {
 			cautious.Complement(1-none)) +
 		spelling.If(c.Epsilon != unasked && c.MeanBound >= 1,
 			"\nNothing is guaranteed about narrower bands, such as %s.",
-			Within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
+			within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 }
 
 // saidMean returns a line about the mean of clipped errors.
@@ -172,11 +172,11 @@ func saidMean(m *model.Model, c *pacbayes.Certificate) string {
 // asked for, so that tables of widths and headlines don't name it.
 const unasked = 0.6
 
-// SaidPoints returns up to saidWidths points of c's curve that a sentence lists, by width: what
+// saidPoints returns up to saidWidths points of c's curve that a sentence lists, by width: what
 // somebody asked for, then the shares of saidShares in their order, and the narrowest width if
 // there are fewer than two points. none is the smallest share that no width holds, among the
 // promised share and saidShares up to saidShare. It is 1 if all have a width.
-func SaidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none float64) {
+func saidPoints(c *pacbayes.Certificate) (points []pacbayes.CurvePoint, none float64) {
 	add := func(p pacbayes.CurvePoint) {
 		same := func(q pacbayes.CurvePoint) bool { return q.HalfWidth == p.HalfWidth }
 		if len(points) < saidWidths && !slices.ContainsFunc(points, same) {
@@ -249,7 +249,7 @@ func outside(m *model.Model, c *pacbayes.Certificate) string {
 		return fmt.Sprintf("more than %s below or %s above %s", cautious.Width(c.EpsilonRaw),
 			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), known(m))
 	}
-	return "outside " + Within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
+	return "outside " + within(m, c.Loss, c.Epsilon, c.EpsilonRaw)
 }
 
 // ownSD is the unit of half-widths that follow the model's uncertainty.
@@ -268,7 +268,7 @@ func backtest(m *model.Model, c *pacbayes.Certificate) string {
 		return fmt.Sprintf("%s got the right label of %s.", lead+held, cautious.Name(m.Target))
 	case pacbayes.Band, pacbayes.Relative, pacbayes.Scaled:
 		return fmt.Sprintf("%s lay within %s.", lead+held,
-			Within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
+			within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lay at most %s below and %s above %s.", lead+held,
 			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon),
@@ -294,7 +294,7 @@ func least(b float64, about string) string {
 
 // Promised returns the band of p in words.
 func Promised(m *model.Model, p *pacbayes.Promise) string {
-	return Within(m, BandOf(p), p.HalfWidth, p.HalfWidthRaw)
+	return within(m, BandOf(p), p.HalfWidth, p.HalfWidthRaw)
 }
 
 // known returns what predictions are compared with: the target, or what is known of it.
@@ -318,11 +318,11 @@ func narrow(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
 	}
 }
 
-// Within returns the band of a loss in words, such as "±9.2 of MEDV (1 sd)". width is the
+// within returns the band of a loss in words, such as "±9.2 of MEDV (1 sd)". width is the
 // half-width in the loss's unit, and raw in the target's unit. The parentheses have the half-width
 // in standard deviations of the target, or in declared scales. They are left out if the band is
 // relative, in the model's own standard deviations, or of another program's predictions.
-func Within(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
+func within(m *model.Model, loss pacbayes.Kind, width, raw float64) string {
 	return narrow(m, loss, width, raw) +
 		spelling.Either(loss == pacbayes.Relative || loss == pacbayes.Scaled, "", scaled(m, width))
 }
@@ -361,7 +361,7 @@ func Bound(m *model.Model, c *pacbayes.Certificate, about string) string {
 				" It is at most %.1f %% if each label is the sign of a new random draw of the "+
 					"model.", 100*cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band, c.Loss == pacbayes.Relative, c.Loss == pacbayes.Scaled:
-		return fmt.Sprintf("%s lie within %s.", share, Within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
+		return fmt.Sprintf("%s lie within %s.", share, within(m, c.Loss, c.Epsilon, c.EpsilonRaw))
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
 			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon),

@@ -25,10 +25,10 @@ const DefaultsVersion = 4
 // The rule looks at no data, so it costs nothing.
 // It takes seven rows in ten, near which the mean's certificate hardly changes.
 // Above 3,333 rows it takes all but 1,000, up to seven in eight:
-// with so many certified rows the bound follows the misses, which fall with more prior rows.
+// the bound then follows the number of misses, and more prior rows make misses rarer.
 // It leaves at most mostCertified rows. Below 70 rows it takes all but the rows that a certificate
 // needs, and at least a quarter (docs/theory/certificate.md).
-// If no method is named, small decides first.
+// If no method is named, Small decides first.
 func InformedRows(n int) int {
 	of := func(share float64) int { return int(math.Ceil(share * float64(n))) }
 	rows := max(min(of(0.875), max(of(0.7), n-1000)), n-mostCertified)

@@ -162,10 +162,12 @@ func FitInformed(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, certifi
 		return nil, nil, err
 	}
 	if p.Ordinal != nil {
+		learnt := p.Ordinal.With(t.Best.Result.X[t.Best.Family.GridParams()+1:])
 		own := *p.Dealt
+		own.Ordinal = &learnt
 		q := *p
-		own.Ordinal, q.Dealt = new(objective.Ordinal), &own
-		*own.Ordinal, p = p.Ordinal.With(t.Best.Result.X[t.Best.Family.GridParams()+1:]), &q
+		q.Dealt = &own
+		p = &q
 	}
 	prior, found, err := Posterior(ctx, p, c, t)
 	if err != nil {

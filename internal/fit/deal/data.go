@@ -131,7 +131,7 @@ func (d *Dealt) tellTarget() {
 	}
 }
 
-// checkSlices refuses kinds of rows none of which would have enough certified rows for a bound.
+// checkSlices refuses kinds of rows if no kind would have enough certified rows for a bound.
 func (d *Dealt) checkSlices() error {
 	kinds := d.Options.Promise.Slices
 	n := d.Roles.Count(dataset.Certified)
@@ -366,7 +366,8 @@ func (s Share) Choose(rows []int) Share {
 	numbers := make([]int, len(rows))
 	y := make([]float64, len(rows))
 	for i, row := range slices.Sorted(slices.Values(rows)) {
-		numbers[i], y[i] = s.Rows.Numbers[row], s.Y[row]
+		numbers[i] = s.Rows.Numbers[row]
+		y[i] = s.Y[row]
 	}
 	return Share{Dealt: s.Dealt, Rows: s.Data.Scaled(numbers, s.Scaling), N: len(rows),
 		Y: y, Scale: nil, Known: posterior.RowNoise{Known: s.Known}.Pick(

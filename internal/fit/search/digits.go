@@ -146,7 +146,9 @@ func goOn(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, f plan.Family,
 	if ties != nil {
 		ties.objective = objective
 		objective = ties
-		box.Lower, box.Upper, x = ties.reduce(box.Lower), ties.reduce(box.Upper), ties.reduce(x)
+		box.Lower = ties.reduce(box.Lower)
+		box.Upper = ties.reduce(box.Upper)
+		x = ties.reduce(x)
 	}
 	r, err := p.Choice.Descent().Minimize(ctx, c.Run(key, event).In(box), objective, x)
 	var outside *train.StartError

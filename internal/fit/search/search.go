@@ -503,7 +503,8 @@ func descend(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, family int,
 		x, err := problem.Start(starts[si])
 		if errs[si] = err; err == nil {
 			search := c.Run(runs[si].key, event)
-			search.Enough, search.Memory = enough(p), memory(p)
+			search.Enough = enough(p)
+			search.Memory = memory(p)
 			if f.Of == ask.AutoSteps && f.Doubt > 0 {
 				search.Limit = stepsTrial
 			}

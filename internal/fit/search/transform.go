@@ -37,7 +37,8 @@ func transformed(ctx context.Context, d *deal.Dealt) (_ *deal.Dealt, gain float6
 		}
 		with.Options.Data.Transform = ""
 		if name != "" {
-			with.Options.Data.Transform, with.Findings = ask.AutoTransform, slices.Clone(d.Findings)
+			with.Options.Data.Transform = ask.AutoTransform
+			with.Findings = slices.Clone(d.Findings)
 			with.Findings.Add(finding.TargetTransform, name, gain)
 		}
 		if with.Text, err = with.Options.Text(); err != nil || name == "" {
