@@ -60,7 +60,7 @@ const fromShare = 1. / 8
 // The targets must lie in the domain of T.
 func transformOf(name, estimate string, y []float64) (t Transform, err error) {
 	t = Transform{Name: name, Estimate: estimate}
-	// Below From, T is continued by its tangent. Every positive x is above the x of From.
+	// Below From, T is continued by its tangent. Every positive x of these targets is above From's.
 	if name != yeoJohnson {
 		least := math.Inf(1)
 		for _, v := range y {

@@ -35,7 +35,7 @@ import (
 )
 
 // A frame states its window, the memory that decoding takes. The decoder refuses a window above a
-// quarter of the memory limit, or above 2 GiB.
+// quarter of the memory limit, or above 2 GiB. It always takes the format's smallest window.
 func init() {
 	files.RegisterPacked(files.Format{Name: "Zstandard of CSV", Endings: []string{".zst"},
 		Magic: "\x28\xb5\x2f\xfd"}, func(r io.Reader) (io.Reader, error) {
