@@ -203,7 +203,7 @@ func TestPromiseHolds(t *testing.T) {
 		rows := rowsOf(t, m, table, dataset.Test)
 		for _, i := range rows {
 			w := cautious.Widen(p.HalfWidthRaw, m.Scaling.TargetScale)
-			if lower, upper := m.Scaling.Outward(ps[i].Mean-w, ps[i].Mean+
+			if lower, upper := m.Scaling.Outward(dataset.RowUnit{}, ps[i].Mean-w, ps[i].Mean+
 				w); bands[i] != (krigo.Interval{Lower: lower, Upper: upper}) {
 				t.Errorf("band %v, want %v to %v", bands[i], lower, upper)
 			}
@@ -228,7 +228,7 @@ func TestAsymmetricBand(t *testing.T) {
 	bands := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "band"}))(t)
 	rows := rowsOf(t, m, table, dataset.Test)
 	for _, i := range rows {
-		lower, upper := m.Scaling.Outward(ps[i].Mean-cautious.Widen(8, m.Scaling.TargetScale), ps[i].Mean+
+		lower, upper := m.Scaling.Outward(dataset.RowUnit{}, ps[i].Mean-cautious.Widen(8, m.Scaling.TargetScale), ps[i].Mean+
 			cautious.Widen(4, m.Scaling.TargetScale))
 		near(t, "below", bands[i].Lower, lower, 1e-12)
 		near(t, "above", bands[i].Upper, upper, 1e-12)

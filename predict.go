@@ -153,7 +153,7 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 	if err != nil {
 		return nil, err
 	}
-	zeros, err := m.Zeros(d, d.All())
+	units, err := m.RowUnits(d, d.All())
 	if err != nil {
 		return nil, err
 	}
@@ -169,16 +169,11 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 	samples = make([][]float64, x.Rows)
 	for i := range samples {
 		samples[i] = draws.Row(i)
-		for j, v := range samples[i] {
-			switch samples[i][j] = m.Scaling.Raw(v); {
-			case m.Scaling.AsIs && shifts != nil:
-				v += shifts[i]
-				fallthrough
-			case m.Scaling.AsIs:
-				samples[i][j] = m.Sited().Point(v, 0, m.ObservationNoise)
-			case zeros != nil:
-				samples[i][j] += zeros[i]
+		for j, f := range samples[i] {
+			if shifts != nil {
+				f += shifts[i]
 			}
+			samples[i][j] = units.At(i).Target(m.valueOf(f))
 		}
 		if !linalg.Finite(samples[i]) {
 			return nil, fmt.Errorf("%s: %s: the samples overflow: its inputs are too far from "+
@@ -186,6 +181,14 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 		}
 	}
 	return samples, nil
+}
+
+// valueOf returns the value of the target, in the model's unit and without noise, if f is known.
+func (m *Model) valueOf(f float64) float64 {
+	if m.Scaling.AsIs {
+		return m.Sited().Point(f, 0, m.ObservationNoise)
+	}
+	return m.Scaling.Raw(f)
 }
 
 // Covariance returns the joint covariance matrix of the function, without observation noise, at the
@@ -205,7 +208,11 @@ func (m *Model) Covariance(ctx context.Context,
 			faults.Usage("covariance: the mean of %s isn't Gaussian with noise %s: "+
 				"ask for samples", m.Target, m.Noise)
 	}
-	_, x, err := m.inputs(ctx, table)
+	d, x, err := m.inputs(ctx, table)
+	if err != nil {
+		return matrix.Dense{}, err
+	}
+	units, err := m.RowUnits(d, d.All())
 	if err != nil {
 		return matrix.Dense{}, err
 	}
@@ -216,7 +223,7 @@ func (m *Model) Covariance(ctx context.Context,
 	for i := range cov.Rows {
 		scaled := max(cov.At(i, i), 0)
 		for j, v := range cov.Row(i) {
-			cov.Row(i)[j] = v * scale * scale
+			cov.Row(i)[j] = units.At(i).Width(units.At(j).Width(v * scale * scale))
 		}
 		if !linalg.Finite(cov.Row(i)) || (cov.At(i, i) == 0 && m.Scaling.RawSD(scaled) > 0) {
 			return matrix.Dense{},
@@ -303,7 +310,8 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 		if of = constant(m.Scaling, w, w); kind == "normalised" {
 			sds = ownDeviations(m, sds)
 			of = func(p model.Prediction) Interval {
-				return intervalOf(m.Scaling.Outward(m.Within(p, sds)))
+				lower, upper := m.Within(p, sds)
+				return intervalOf(m.Scaling.Outward(p.Unit(), lower, upper))
 			}
 		}
 	}
@@ -358,12 +366,12 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	case pacbayes.Relative:
 		width = cautious.Widen(raw, 1)
 		return func(p model.Prediction) Interval {
-			return intervalOf(m.Scaling.OutwardRelative(p.Mean, width))
+			return intervalOf(m.Scaling.OutwardRelative(p.Unit(), p.Mean, width))
 		}, nil
 	case pacbayes.Scaled:
 		width = ownDeviations(m, width)
 		return func(p model.Prediction) Interval {
-			return intervalOf(m.Scaling.Outward(p.Mean-width*p.PredictiveSD,
+			return intervalOf(m.Scaling.Outward(p.Unit(), p.Mean-width*p.PredictiveSD,
 				p.Mean+width*p.PredictiveSD))
 		}, nil
 	}
@@ -371,12 +379,13 @@ func band(m *Model) (of func(model.Prediction) Interval, err error) {
 		"wider ε, or ask for a promise")
 }
 
-// constant returns a function that makes intervals of the same widths, below and above, around
-// every prediction.
+// constant returns a function that makes intervals of the same widths, below and above and in the
+// model's unit, around every prediction.
 func constant(s dataset.Scaling, below, above float64) func(model.Prediction) Interval {
 	below, above = cautious.Widen(below, s.TargetScale), cautious.Widen(above, s.TargetScale)
 	return func(p model.Prediction) Interval {
-		return intervalOf(s.Outward(p.Mean-below, p.Mean+above))
+		u := p.Unit()
+		return intervalOf(s.Outward(u, p.Mean-u.Width(below), p.Mean+u.Width(above)))
 	}
 }
 
@@ -447,14 +456,15 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 	if kind == "jackknife" {
 		ends = w.Jackknife
 	}
-	zeros, err := rows.Zeros(rows.All())
+	units, err := rows.RowUnits(rows.All())
 	if err != nil {
 		return nil, err
 	}
 	var is []Interval
 	for i, e := range ends(x, level, alike) {
-		if zeros != nil && !math.IsInf(e.Lower, 0) && !math.IsInf(e.Upper, 0) {
-			e.Lower, e.Upper = m.Scaling.Outward(e.Lower+zeros[i], e.Upper+zeros[i])
+		if units != nil && !math.IsInf(e.Lower, 0) && !math.IsInf(e.Upper, 0) {
+			u := units[i]
+			e.Lower, e.Upper = m.Scaling.Outward(u, u.Target(e.Lower), u.Target(e.Upper))
 		}
 		// If rows are too few, the ends are −∞ and +∞.
 		// If an end is NaN, or infinite on the wrong side, a computation overflowed.

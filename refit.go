@@ -85,7 +85,7 @@ func (m *Model) apart(ctx context.Context, other *Model, table *dataset.Table) (
 	}
 	var squares float64
 	for i, p := range a {
-		d := (p.Mean - b[i].Mean) / m.Scaling.TargetScale
+		d := p.Unit().Narrow(p.Mean-b[i].Mean) / m.Scaling.TargetScale
 		squares += d * d
 	}
 	return math.Sqrt(squares / float64(len(a))), nil

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -55,22 +54,25 @@ func (d *Data) Cells(name string, rows []int) ([]float64, error) {
 	return d.cellsOf(d.observed[at:at+1], rows)
 }
 
-// Zeros returns what is added to predictions at the given rows, or nil without such a column.
-func (d *Data) Zeros(rows []int) ([]float64, error) { return d.sum(rows, Further.Adds) }
+// RowUnits returns the units of the given rows' targets.
+func (d *Data) RowUnits(rows []int) (RowUnits, error) {
+	return RowUnitsOf(d.further, d.observedAt(rows))
+}
 
 // Shifts returns what is added to f at the given rows, or nil without such a column.
-func (d *Data) Shifts(rows []int) ([]float64, error) { return d.sum(rows, Further.Shifts) }
+func (d *Data) Shifts(rows []int) ([]float64, error) {
+	return Sum(d.further, Further.Shifts, d.observedAt(rows))
+}
 
-// StandardErrors returns the standard errors of the given rows' targets, or nil if no column has
-// them.
-func (d *Data) StandardErrors(rows []int) ([]float64, error) { return d.sum(rows, Further.Errs) }
+// StandardErrors returns the standard errors of the given rows' targets, in the model's unit, or nil
+// if no column has them.
+func (d *Data) StandardErrors(rows []int) ([]float64, error) {
+	return ErrorsOf(d.further, d.observedAt(rows))
+}
 
-// sum returns, for each of the given rows, the sum of one function's values over the columns of
-// Beyond. says picks the function. The result is nil if no column has it.
-func (d *Data) sum(rows []int, says func(c Further) func(float64) float64) ([]float64, error) {
-	return Sum(d.further, says, func(k int) ([]float64, error) {
-		return d.cellsOf(d.observed[k:k+1], rows)
-	})
+// observedAt returns a function that reads the given rows' cells of column k of Beyond.
+func (d *Data) observedAt(rows []int) func(k int) ([]float64, error) {
+	return func(k int) ([]float64, error) { return d.cellsOf(d.observed[k:k+1], rows) }
 }
 
 // cellsOf returns the cells of a column at the given rows, or nil without a column.
@@ -84,13 +86,16 @@ func (d *Data) cellsOf(column, rows []int) ([]float64, error) {
 	return of.Targets(rows)
 }
 
-// Whole returns the targets of the given rows as the table has them, given the targets that Targets
-// returns.
-func (d *Data) Whole(rows []int, targets []float64) ([]float64, error) {
-	zeros, err := d.Zeros(rows)
-	if zeros == nil || err != nil {
-		return targets, err
+// Sizes returns the sizes of the given rows' targets, as widths in the model's unit, given the
+// targets that Targets returns.
+func (d *Data) Sizes(rows []int, targets []float64) ([]float64, error) {
+	units, err := d.RowUnits(rows)
+	if err != nil {
+		return nil, err
 	}
-	linalg.Axpy(1, targets, zeros)
-	return zeros, nil
+	sizes := make([]float64, len(targets))
+	for i, y := range targets {
+		sizes[i] = units.At(i).Size(y)
+	}
+	return sizes, nil
 }

@@ -141,15 +141,15 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 			if err := d.table.Read(first, n, d.target, y[:n]); err != nil {
 				return err
 			}
-			zeros, err := Sum(d.further, Further.Adds, func(k int) ([]float64, error) {
+			units, err := RowUnitsOf(d.further, func(k int) ([]float64, error) {
 				of := make([]float64, n)
 				return of, d.table.Read(first, n, d.observed[k:k+1], of)
 			})
 			if err != nil {
 				return err
 			}
-			if zeros != nil {
-				linalg.Axpy(-1, zeros, y[:n])
+			for i, unit := range units {
+				y[i] = unit.Value(y[i])
 			}
 			y = y[n:]
 		}

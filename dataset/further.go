@@ -15,16 +15,14 @@ type Further struct {
 	Since string  // why, for errors: "no standard error is"
 	Usual float64 // the cell of a row about which nothing is known
 
-	// Zero is subtracted from the target before anything learns, and added to predictions.
-	Zero func(cell float64) float64
+	// Unit is the unit of the row's target. Everything learns values in the model's unit, and
+	// predictions are in the row's.
+	Unit func(cell float64) RowUnit
 	// Shift is added to f.
 	Shift func(cell float64) float64
-	// Error is the standard error of the target as a measurement, in the target's unit.
+	// Error is the standard error of the target as a measurement, in the unit of the row's target.
 	Error func(cell float64) float64
 }
-
-// Adds returns c.Zero.
-func (c Further) Adds() func(cell float64) float64 { return c.Zero }
 
 // Shifts returns c.Shift.
 func (c Further) Shifts() func(cell float64) float64 { return c.Shift }
@@ -46,6 +44,20 @@ func (c Further) below(v float64) string {
 		return fmt.Sprintf("%v isn't above 0", v)
 	}
 	return fmt.Sprintf("%v is below 0", v)
+}
+
+// ErrorsOf returns the standard errors of rows' targets, in the model's unit, by what columns say of
+// them, or nil if no column has them. The function cells reads the rows' cells of column k.
+func ErrorsOf(columns []Further, cells func(k int) ([]float64, error)) ([]float64, error) {
+	errs, err := Sum(columns, Further.Errs, cells)
+	if errs == nil || err != nil {
+		return nil, err
+	}
+	units, err := RowUnitsOf(columns, cells)
+	for i := range errs {
+		errs[i] = units.At(i).Narrow(errs[i])
+	}
+	return errs, err
 }
 
 // Sum returns, at some rows, the sum of what the columns say, or nil if none of them says anything.

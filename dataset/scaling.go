@@ -384,8 +384,8 @@ func CheckDomain(name string, d *Data, rows []int) error {
 	return d.Ranks().Agree(err)
 }
 
-// Outward moves the ends of an interval around a prediction outward, in the target's unit.
-// Each end moves by 2⁻⁴⁹ of |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale.
+// Outward moves the ends of an interval around a prediction outward, in the unit of the row's
+// target. Each end moves by 2⁻⁴⁹ of |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale.
 // The first part is for rounding. A certificate decides in scaled units whether a target lies
 // within the interval. Scaling the target, the prediction in either unit, the width and the end
 // takes at most ten roundings, and each changes a result by at most 2⁻⁵³ of one of these three
@@ -393,8 +393,8 @@ func CheckDomain(name string, d *Data, rows []int) error {
 // So every target that the certificate counted as within the interval also lies within the returned
 // interval. The second part is for predictions whose last digits differ on another kind of
 // processor.
-func (s Scaling) Outward(lower, upper float64) (low, high float64) {
-	slack := s.slack(lower, upper)
+func (s Scaling) Outward(u RowUnit, lower, upper float64) (low, high float64) {
+	slack := s.slack(u, lower, upper)
 	return lower - slack, upper + slack
 }
 
@@ -402,22 +402,22 @@ func (s Scaling) Outward(lower, upper float64) (low, high float64) {
 // its ends outward.
 // The ends are ŷ/(1 + ε) and ŷ/(1 − ε), and each end also moves by the effect that the slack of ŷ
 // has on this end. From ε = 1 on, the interval holds all numbers.
-func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
+func (s Scaling) OutwardRelative(u RowUnit, mean, epsilon float64) (low, high float64) {
 	if epsilon >= 1 {
 		return -math.MaxFloat64, math.MaxFloat64
 	}
 	near := 1 / (1 + epsilon)
 	far := 1 / (1 - epsilon)
-	slack := s.slack(mean*near, mean*far)
-	return s.Outward(min((mean-slack)*near, (mean-slack)*far),
+	slack := s.slack(u, mean*near, mean*far)
+	return s.Outward(u, min((mean-slack)*near, (mean-slack)*far),
 		max((mean+slack)*near, (mean+slack)*far))
 }
 
-// slack returns by how much Outward moves each end, in the target's unit.
-func (s Scaling) slack(lower, upper float64) float64 {
+// slack returns by how much Outward moves each end, in the unit of the row's target.
+func (s Scaling) slack(u RowUnit, lower, upper float64) float64 {
 	const rounding, elsewhere = 0x1p-49, 1e-9
-	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) +
-		elsewhere*s.TargetScale
+	return rounding*math.Abs(lower) + rounding*math.Abs(upper) +
+		u.Width(rounding*math.Abs(s.TargetMean)) + u.Width(elsewhere*s.TargetScale)
 }
 
 // RawSD turns a variance of the scaled target into a standard deviation in the target's unit, if

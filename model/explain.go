@@ -102,7 +102,7 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 		})
 	})
 	if err == nil {
-		err = e.offset(m, d)
+		err = e.units(m, d)
 	}
 	for i := range e.Remainder {
 		if err == nil && !linalg.Finite(e.Remainder[i:i+1]) {
@@ -113,25 +113,41 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 	return e, err
 }
 
-// offset adds the contribution of an offset, which is the offset itself.
-func (e *Explanation) offset(m *Model, d *dataset.Data) error {
-	zeros, err := d.Zeros(d.All())
-	if zeros == nil || err != nil {
-		return err
-	}
-	at := slices.Index(e.Columns, m.Offset)
-	if at < 0 {
-		at = len(e.Columns)
-		e.Columns = append(e.Columns, m.Offset)
-	}
-	for i, v := range zeros {
-		if c := &e.Contributions[i]; at == len(*c) {
-			*c = append(*c, v)
-		} else {
-			(*c)[at] += v
+// units turns the explanation into the units of the rows' targets.
+// The contribution of a column that makes a unit is what the unit changes about Base.
+func (e *Explanation) units(m *Model, d *dataset.Data) error {
+	for _, c := range slices.Backward(m.Predicting()) {
+		if c.Unit == nil {
+			continue
+		}
+		cells, err := d.Cells(c.Name, d.All())
+		if err != nil {
+			return err
+		}
+		at := slices.Index(e.Columns, c.Name)
+		if at < 0 {
+			at = len(e.Columns)
+			e.Columns = append(e.Columns, c.Name)
+		}
+		for i, cell := range cells {
+			e.unit(i, at, c.Unit(cell))
 		}
 	}
 	return nil
+}
+
+// unit turns the explanation of row i into a unit that column at makes.
+func (e *Explanation) unit(i, at int, u dataset.RowUnit) {
+	all := e.Contributions[i]
+	if at == len(all) {
+		all = append(all, 0)
+	}
+	for k, v := range all {
+		all[k] = u.Width(v)
+	}
+	all[at] += u.Adds(e.Base)
+	e.Contributions[i] = all
+	e.Remainder[i] = u.Width(e.Remainder[i])
 }
 
 // InputsOf says what the inputs of a model are, for kernels on columns. e may be nil.

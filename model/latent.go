@@ -45,13 +45,13 @@ func (m *Model) targets(d *dataset.Data, rows []int) ([]float64, error) {
 	return y, err
 }
 
-// TargetScale returns |y_raw| in standard deviations of the target if the loss is relative to
-// |y_raw|, else nil.
-func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
+// TargetScale returns sizes of targets in standard deviations of the target if the loss is relative
+// to a target's size, else nil. The sizes may have the targets' signs.
+func TargetScale(l pacbayes.Loss, s dataset.Scaling, sizes []float64) []float64 {
 	if l.Kind != pacbayes.Relative && l.Kind != pacbayes.ClippedAbsolute {
 		return nil
 	}
-	return lists.Of(yRaw, func(y float64) float64 { return math.Abs(y) / s.TargetScale })
+	return lists.Of(sizes, func(y float64) float64 { return math.Abs(y) / s.TargetScale })
 }
 
 // tellingKey is the key of the function that a Telling context carries.

@@ -64,8 +64,7 @@ func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Predictio
 		return nil, err
 	}
 	return m.predictions(observation.At{Context: ctx, Mean: mean, Variance: variance,
-		Zeros:  rows.sum(dataset.Further.Adds),
-		Noises: noises}, outside,
+		Units: rows.units(), Noises: noises}, outside,
 		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
 }
 
@@ -87,7 +86,7 @@ func (m *Model) Predictions(d *dataset.Data, mean,
 	if err != nil {
 		return nil, err
 	}
-	zeros, err := m.Zeros(d, d.All())
+	units, err := m.RowUnits(d, d.All())
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +95,7 @@ func (m *Model) Predictions(d *dataset.Data, mean,
 		return nil, err
 	}
 	return m.predictions(observation.At{Context: d.Context(), Mean: mean, Variance: variance,
-		Zeros: zeros, Noises: noises}, outside,
+		Units: units, Noises: noises}, outside,
 		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
 }
 
@@ -161,25 +160,29 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 	return nil
 }
 
-// sum returns, at each row, the sum of what the further columns say.
-func (r numbers) sum(says func(c dataset.Further) func(float64) float64) []float64 {
-	sum, _ := dataset.Sum(r.further, says, func(k int) ([]float64, error) {
-		return mat.Col(nil, len(r.m.Inputs)+k, r.Matrix), nil
-	})
-	return sum
+// cells returns the cells of further column k.
+func (r numbers) cells(k int) ([]float64, error) {
+	return mat.Col(nil, len(r.m.Inputs)+k, r.Matrix), nil
+}
+
+// units returns the units of the rows' targets.
+func (r numbers) units() dataset.RowUnits {
+	units, _ := dataset.RowUnitsOf(r.further, r.cells) // no error: cells has none
+	return units
 }
 
 // Shift does what dataset.Scaled.Shift does.
 func (r numbers) Shift(f []float64) error {
-	for i, v := range r.sum(dataset.Further.Shifts) {
+	shifts, err := dataset.Sum(r.further, dataset.Further.Shifts, r.cells)
+	for i, v := range shifts {
 		f[i] += v
 	}
-	return nil
+	return err
 }
 
 // KnownNoise does what dataset.Scaled.KnownNoise does.
 func (r numbers) KnownNoise() (known []float64, err error) {
-	known = r.sum(dataset.Further.Errs)
+	known, err = dataset.ErrorsOf(r.further, r.cells)
 	for i, e := range known {
 		if known[i], err = r.m.Scaling.KnownNoise(r.further, e); err != nil {
 			return nil, &dataset.Error{Row: i + 1, Column: len(r.names), Name: r.m.NoiseColumn,

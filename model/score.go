@@ -144,11 +144,11 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 			return s, err
 		}
 	}
-	whole, err := d.Whole(rows, s.Y)
+	sizes, err := d.Sizes(rows, s.Y)
 	if err != nil {
 		return s, err
 	}
-	s.Sample.Scale = TargetScale(m.Terms.Loss, m.Scaling, whole)
+	s.Sample.Scale = TargetScale(m.Terms.Loss, m.Scaling, sizes)
 	transformed := m.Scaling.Transform != nil || m.Sited() != nil
 	if s.z = s.Y; transformed {
 		if s.z = slices.Clone(s.Y); m.Classes == nil { // probit noise takes the labels 0 and 1

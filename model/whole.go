@@ -255,7 +255,7 @@ func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) b
 		below, above := outermost(lower, upper, level)
 		// Scaling back rounds outward, so that an interval only grows.
 		if all[row] = (Ends{below, above}); linalg.Finite([]float64{below, above}) {
-			all[row].Lower, all[row].Upper = w.m.Scaling.Outward(w.m.Scaling.Raw(below),
+			all[row].Lower, all[row].Upper = w.m.Scaling.Outward(dataset.RowUnit{}, w.m.Scaling.Raw(below),
 				w.m.Scaling.Raw(above))
 		}
 	}

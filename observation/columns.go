@@ -58,16 +58,15 @@ func (c *Columns) Beyond(d *dataset.Data) (*dataset.Data, error) {
 	return d.Beyond(c.Predicting())
 }
 
-// Zeros returns what is added to predictions of rows, or nil if nothing is. The data must have the
-// columns that predictions take.
-func (c *Columns) Zeros(d *dataset.Data, rows []int) ([]float64, error) {
+// RowUnits returns the units of rows' targets. The data must have the columns that predictions take.
+func (c *Columns) RowUnits(d *dataset.Data, rows []int) (dataset.RowUnits, error) {
 	for _, of := range c.Predicting() {
 		if cells, err := d.Cells(of.Name, rows[:0]); cells == nil || err != nil {
 			return nil, cmp.Or(err, fmt.Errorf("these rows lack the column %q, the %s", of.Name,
 				of.What))
 		}
 	}
-	return d.Zeros(rows)
+	return d.RowUnits(rows)
 }
 
 // Numbered returns the table with numbers for the target: limits, and the places of classes.

@@ -2,8 +2,11 @@ package observation
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/faults"
 )
 
@@ -71,6 +74,52 @@ func (o *Observation) Vouched() []string {
 // Learnt returns what training learns about how the target was observed, beside parameters.
 func (o *Observation) Learnt() []string {
 	return o.of(func(p *part) string { return p.learnt })
+}
+
+// Learned returns how sentences name what the model learns of a target with the name.
+func (o *Observation) Learned(target string) string {
+	for _, p := range parts {
+		target = o.around(p, p.words.target, target)
+	}
+	return target
+}
+
+// Simple returns how sentences name a simple predictor of the target, given the name of its part
+// that predicts what the model learns.
+func (o *Observation) Simple(predictor string) string {
+	for _, p := range slices.Backward(parts) {
+		predictor = o.around(p, p.words.simple, predictor)
+	}
+	return predictor
+}
+
+// around puts a part's words around what they name.
+func (o *Observation) around(p *part, words, name string) string {
+	if words == "" || !p.is(o) {
+		return name
+	}
+	return fmt.Sprintf(words, cautious.Name(p.column(&o.Columns)), name)
+}
+
+// ShareOf returns of what the model's R² is a share; "": of the target.
+func (o *Observation) ShareOf() string {
+	return strings.Join(o.said(func(w words) string { return w.share }), " ")
+}
+
+// Cautions returns what a certificate's sentence adds about the columns.
+func (o *Observation) Cautions() []string {
+	return o.said(func(w words) string { return w.caution })
+}
+
+// said returns what the words of each part say.
+func (o *Observation) said(says func(w words) string) []string {
+	return o.of(func(p *part) string {
+		words := says(p.words)
+		if words == "" || !p.is(o) {
+			return ""
+		}
+		return fmt.Sprintf(words, cautious.Name(p.column(&o.Columns)))
+	})
 }
 
 // FileVersion returns the oldest version of model files that can hold the target.

@@ -120,7 +120,7 @@ func TestFileVersion(t *testing.T) {
 // TestPredict: predictions have the offset and the labels, and an error names the row.
 func TestPredict(t *testing.T) {
 	of := Observation{Scaling: dataset.Identity(1), ObservationNoise: 3}
-	at := At{Mean: []float64{1, 2}, Variance: []float64{1, 1}, Zeros: []float64{0, 10}}
+	at := At{Mean: []float64{1, 2}, Variance: []float64{1, 1}, Units: dataset.RowUnits{{}, {Zero: 10, Factor: 1}}}
 	ps := must.Get(of.Predict(at))(t)
 	must.Be(t, fmt.Sprint(ps[0].Mean, ps[1].Mean, ps[1].PredictiveSD), "1 12 2")
 	at.Mean[1] = math.Inf(1)

@@ -13,7 +13,15 @@ var offset = part{
 	version: 9,
 	column:  func(c *Columns) string { return c.Offset },
 	holds:   "predictions",
-	reads:   dataset.Further{What: "offset", Least: math.Inf(-1), Zero: cell},
+	reads: dataset.Further{What: "offset", Least: math.Inf(-1),
+		Unit: func(cell float64) dataset.RowUnit { return dataset.RowUnit{Zero: cell, Factor: 1} }},
+	words: words{
+		target: "%[2]s − %[1]s",
+		simple: "%[1]s plus %[2]s",
+		share:  "of what %s misses",
+		caution: "Predictions are the sum of %[1]s and what this model adds. The bound holds " +
+			"only if the certified rows had no part in what made %[1]s.",
+	},
 	vouched: "that the certified rows had no part in what made the offset",
 	goes: func(o *Observation, with Features) []error {
 		return []error{

@@ -20,6 +20,8 @@ type part struct {
 	// reads is what a cell does, without the column's name; zero: it is read with the target.
 	reads dataset.Further
 
+	words words
+
 	// vouched is what no program can check, and learnt what only a refit checks; "": nothing
 	vouched string
 	learnt  string
@@ -28,6 +30,15 @@ type part struct {
 	goes func(o *Observation, with Features) []error
 	// file is what is said of a model file in place of the rows; "": the same.
 	file string
+}
+
+// words are what sentences say of a part's column; "": nothing.
+// They are formats of the column's name, and then of the thing that they name.
+type words struct {
+	target  string // the target as the model learns it, given the target
+	simple  string // a simple predictor of the target, given the predictor of what the model learns
+	share   string // of what R² is a share
+	caution string // what a certificate's sentence adds
 }
 
 // is says whether the target has the part.

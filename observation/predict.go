@@ -40,7 +40,11 @@ type Prediction struct {
 	PredictiveSD float64 `json:"predictive_sd"`
 
 	f, sd float64 // mean of f and, with a transform, standard deviation of y, in scaled units
+	unit  dataset.RowUnit
 }
+
+// Unit returns the unit of the row's target, which the prediction is in.
+func (p Prediction) Unit() dataset.RowUnit { return p.unit }
 
 // OutOfRange says whether a float64 can't hold a variance to all its digits, though it holds the
 // standard deviation.
@@ -112,12 +116,12 @@ func (o *Observation) Estimate(f float64) float64 {
 	return point
 }
 
-// At holds the mean and variance of f at rows, in scaled units, what is added to the rows'
-// predictions (nil: nothing), and what Noises returns. Work on the rows ends with Context, which may
-// be nil.
+// At holds the mean and variance of f at rows, in scaled units, the units of the rows' targets, and
+// what Noises returns. Work on the rows ends with Context, which may be nil.
 type At struct {
-	Context                       context.Context
-	Mean, Variance, Zeros, Noises []float64
+	Context                context.Context
+	Mean, Variance, Noises []float64
+	Units                  dataset.RowUnits
 }
 
 // Predict returns predictions of rows, in the target's units, without Outside.
@@ -129,11 +133,7 @@ func (o *Observation) Predict(at At) ([]Prediction, error) {
 	}
 	ps := make([]Prediction, len(at.Mean))
 	Each(at.Context, len(ps), func(i int) {
-		zero := 0.
-		if at.Zeros != nil {
-			zero = at.Zeros[i]
-		}
-		ps[i] = o.predicted(at.Mean[i], at.Variance[i], zero, spreads[i])
+		ps[i] = o.predicted(at.Mean[i], at.Variance[i], at.Units.At(i), spreads[i])
 	})
 	for i, p := range ps {
 		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, p.LatentVariance,
@@ -147,37 +147,63 @@ func (o *Observation) Predict(at At) ([]Prediction, error) {
 	return ps, nil
 }
 
-// predicted returns the prediction of a row, given the mean and variance of f and the spread of y,
-// in scaled units, and what is added to it.
-func (o *Observation) predicted(mean, variance, zero float64, y objective.Spread) (p Prediction) {
+// predicted returns the prediction of a row whose target has the unit, given the mean and variance of
+// f and the spread of y, in scaled units.
+func (o *Observation) predicted(mean, variance float64, u dataset.RowUnit,
+	y objective.Spread) (p Prediction) {
+	switch {
+	case o.Sited() != nil:
+		return o.sitedPrediction(mean, variance, y).in(u)
+	case o.Scaling.Transform != nil:
+		return o.transformed(mean, variance, y).in(u)
+	}
+	s := o.Scaling
+	p = Prediction{Mean: s.Raw(mean), LatentVariance: s.RawVariance(variance),
+		PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance),
+		PredictiveSD: s.RawSD(y.Variance)}.in(u)
+	p.Lower95 = p.Mean + y.Lower*p.PredictiveSD
+	p.Upper95 = p.Mean + y.Upper*p.PredictiveSD
+	return p
+}
+
+// in returns a prediction in the unit of its row's target, given the prediction in the model's unit.
+func (p Prediction) in(u dataset.RowUnit) Prediction {
+	p.unit = u
+	p.Mean = u.Target(p.Mean)
+	p.Lower95 = u.Target(p.Lower95)
+	p.Upper95 = u.Target(p.Upper95)
+	p.LatentSD = u.Width(p.LatentSD)
+	p.PredictiveSD = u.Width(p.PredictiveSD)
+	p.LatentVariance = min(u.Width(u.Width(p.LatentVariance)), math.MaxFloat64)
+	p.PredictiveVariance = min(u.Width(u.Width(p.PredictiveVariance)), math.MaxFloat64)
+	return p
+}
+
+// sitedPrediction returns the prediction of a target whose noise takes sites.
+func (o *Observation) sitedPrediction(mean, variance float64, y objective.Spread) Prediction {
+	noise := o.Sited()
+	sd := math.Sqrt(y.Variance)
+	from := o.From(mean, variance)
+	p := Prediction{Mean: noise.Point(mean, variance, o.ObservationNoise),
+		LatentVariance: variance, PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance),
+		PredictiveSD: sd, Lower95: from + y.Lower*sd, Upper95: from + y.Upper*sd, f: mean}
+	// counts and levels are whole numbers
+	if noise.Whole() {
+		p.Lower95 = math.Round(p.Lower95) + 0
+		p.Upper95 = math.Round(p.Upper95) + 0 // no −0
+	}
+	if o := o.Ordinal; o != nil {
+		p.Label = fmt.Sprintf("%.0f", o.Levels[floats.MaxIdx(o.Chances(mean, variance, 1))])
+	} else {
+		p.Lower95 = max(p.Lower95, 0)
+	}
+	return p
+}
+
+// transformed returns the prediction of a target that has a transform.
+func (o *Observation) transformed(mean, variance float64, y objective.Spread) (p Prediction) {
 	s := o.Scaling
 	sd := math.Sqrt(y.Variance)
-	if noise := o.Sited(); noise != nil {
-		p = Prediction{Mean: noise.Point(mean, variance, o.ObservationNoise),
-			LatentVariance: variance, PredictiveVariance: y.Variance, LatentSD: math.Sqrt(variance),
-			PredictiveSD: sd, Lower95: o.From(mean, variance) + y.Lower*sd,
-			Upper95: o.From(mean, variance) +
-				y.Upper*sd, f: mean}
-		// counts and levels are whole numbers
-		if noise.Whole() {
-			p.Lower95 = math.Round(p.Lower95) + 0
-			p.Upper95 = math.Round(p.Upper95) + 0 // no −0
-		}
-		if o := o.Ordinal; o != nil {
-			p.Label = fmt.Sprintf("%.0f", o.Levels[floats.MaxIdx(o.Chances(mean, variance, 1))])
-		} else {
-			p.Lower95 = max(p.Lower95, 0)
-		}
-		return p
-	}
-	if s.Transform == nil {
-		p = Prediction{Mean: s.Raw(mean) + zero, LatentVariance: s.RawVariance(variance),
-			PredictiveVariance: s.RawVariance(y.Variance), LatentSD: s.RawSD(variance),
-			PredictiveSD: s.RawSD(y.Variance)}
-		p.Lower95 = p.Mean + y.Lower*p.PredictiveSD
-		p.Upper95 = p.Mean + y.Upper*p.PredictiveSD
-		return p
-	}
 	// Standard deviations beyond 1e154 have no finite square.
 	square := func(sd float64) float64 { return min(sd*sd, math.MaxFloat64) }
 	p = Prediction{Lower95: s.Raw(mean + y.Lower*sd), Upper95: s.Raw(mean + y.Upper*sd),
@@ -220,5 +246,5 @@ func (o *Observation) Within(p Prediction, k float64) (lower, upper float64) {
 	if p.sd == 0 { // o didn't predict p
 		return math.NaN(), math.NaN()
 	}
-	return s.Raw(p.f - k*p.sd), s.Raw(p.f + k*p.sd)
+	return p.unit.Target(s.Raw(p.f - k*p.sd)), p.unit.Target(s.Raw(p.f + k*p.sd))
 }

@@ -85,12 +85,12 @@ func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
 	if err != nil {
 		return err
 	}
-	whole, err := d.Whole(b.rows, b.y)
+	sizes, err := d.Sizes(b.rows, b.y)
 	if err != nil {
 		return err
 	}
 	loss := r.m.Terms.Loss
-	scale := model.TargetScale(loss, r.m.Scaling, whole)
+	scale := model.TargetScale(loss, r.m.Scaling, sizes)
 	// such a loss counts predictive standard deviations
 	if loss.Kind == pacbayes.Scaled {
 		scale = sds

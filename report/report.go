@@ -54,7 +54,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
-	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -119,9 +118,8 @@ func (p Page) made(ctx context.Context) (*maker, error) {
 		return r, err
 	}
 	m := p.Model
-	r := &maker{ctx: ctx, m: m, q: m.Trained(), context: m.Context, target: cautious.Name(m.Target),
+	r := &maker{ctx: ctx, m: m, q: m.Trained(), context: m.Context, target: m.Learned(cautious.Name(m.Target)),
 		columns: columnsOf(m)}
-	r.target += spelling.If(m.Offset != "", " − %s", cautious.Name(m.Offset))
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s predicted from %s", r.target, count(len(r.columns), "column"))
 	r.Belief = "95 % intervals"

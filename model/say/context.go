@@ -48,7 +48,7 @@ func ofConstant(m *model.Model) string {
 	if m.Exposure != "" {
 		return fmt.Sprintf("%s times %s", cautious.Number(v), cautious.Name(m.Exposure))
 	}
-	return plus(m) + "the constant " + cautious.Number(v)
+	return m.Simple("the constant " + cautious.Number(v))
 }
 
 // misses names a root mean square of errors, and writes it.
@@ -58,14 +58,6 @@ func misses(m *model.Model, rms float64) (name, value string) {
 		return "Brier score", cautious.Digits(rms*rms, 3)
 	}
 	return "RMSE", cautious.Digits(rms, 3)
-}
-
-// plus begins the words for a simple predictor, which has the same offset as the model.
-func plus(m *model.Model) string {
-	if m.Offset == "" {
-		return ""
-	}
-	return cautious.Name(m.Offset) + " plus "
 }
 
 // InContext returns lines about how the model does on the certified rows, compared with simpler
@@ -96,8 +88,8 @@ func Scores(m *model.Model) string {
 		return said + fmt.Sprintf("%.1f %% wrong labels, %s %s%s.", 100*x.MeanRisk, name,
 			value, beside(m))
 	}
-	r2 := spelling.If(x.R2 != 0, ", R² %.3f%s", x.R2,
-		spelling.If(m.Offset != "", " of what %s misses", cautious.Name(m.Offset)))
+	of := m.ShareOf()
+	r2 := spelling.If(x.R2 != 0, ", R² %.3f%s", x.R2, spelling.If(of != "", " %s", of))
 	hold := spelling.Either(m.Censored != "", "hold, or don't contradict,", "hold")
 	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% "+
 		"intervals %s %.1f %% of the targets.", name, value, beside(m), cautious.Digits(x.MAE, 3),
@@ -112,7 +104,7 @@ func Simpler(m *model.Model) (names []string, scores []model.Baseline) {
 		scores = append(scores, x.Constant.Baseline)
 	}
 	if x.Linear != (model.Baseline{}) {
-		names = append(names, plus(m)+"a linear model")
+		names = append(names, m.Simple("a linear model"))
 		scores = append(scores, x.Linear)
 	}
 	return names, scores

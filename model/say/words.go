@@ -65,9 +65,7 @@ func Sentence(m *model.Model, c *pacbayes.Certificate) string {
 				"are independent draws, not copies that were rounded or jittered.", c.NearCopies,
 			min(c.Rows, 1000)) +
 		spelling.If(m.Terms.Copies, CopiesOnly) +
-		spelling.If(m.Offset != "",
-			"\nPredictions are the sum of %s and what this model adds. The bound holds only if "+
-				"the certified rows had no part in what made %[1]s.", cautious.Name(m.Offset)) +
+		strings.Join(lists.Of(m.Cautions(), func(s string) string { return "\n" + s }), "") +
 		spelling.If(m.Split == model.ByPosition && c.Valid,
 			"\nThe order of the file decided which rows are certified. The bound holds only if "+
 				"that order has nothing to do with what the rows hold.") +

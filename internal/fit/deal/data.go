@@ -337,11 +337,11 @@ func (d *Dealt) Take(role dataset.Role) (s Share, err error) {
 	if s.Y, err = d.Data.Targets(s.Rows.Numbers); err != nil {
 		return s, err
 	}
-	whole, err := d.Data.Whole(s.Rows.Numbers, s.Y)
+	sizes, err := d.Data.Sizes(s.Rows.Numbers, s.Y)
 	if err != nil {
 		return s, err
 	}
-	s.Scale = model.TargetScale(d.Loss, d.Scaling, whole)
+	s.Scale = model.TargetScale(d.Loss, d.Scaling, sizes)
 	if s.Known, err = s.Rows.KnownNoise(); err != nil {
 		return s, err
 	}
