@@ -123,6 +123,22 @@ func TestPredict(t *testing.T) {
 	at := At{Mean: []float64{1, 2}, Variance: []float64{1, 1}, Units: dataset.RowUnits{{}, {Zero: 10, Factor: 1}}}
 	ps := must.Get(of.Predict(at))(t)
 	must.Be(t, fmt.Sprint(ps[0].Mean, ps[1].Mean, ps[1].PredictiveSD), "1 12 2")
+	for _, of := range []Observation{of, {Scaling: dataset.Scaling{TargetScale: 1,
+		Transform: &dataset.Transform{Name: "log", Scale: 1}}, ObservationNoise: 3}} {
+		at.Units = nil
+		p := must.Get(of.Predict(at))(t)[1]
+		u := dataset.RowUnit{Zero: 5, Factor: 100}
+		at.Units = dataset.RowUnits{{}, u}
+		q := must.Get(of.Predict(at))(t)[1]
+		must.Near(t, q.Mean, u.Target(p.Mean), 1e-9, "mean")
+		must.Near(t, q.Lower95, u.Target(p.Lower95), 1e-9, "lower")
+		must.Near(t, q.Upper95, u.Target(p.Upper95), 1e-9, "upper")
+		must.Near(t, q.PredictiveSD, 100*p.PredictiveSD, 1e-9, "sd")
+		must.Near(t, q.LatentVariance, 1e4*p.LatentVariance, 1e-9, "variance")
+		low, _ := of.Within(p, 2)
+		own, _ := of.Within(q, 2)
+		must.Near(t, own, u.Target(low), 1e-9, "within")
+	}
 	at.Mean[1] = math.Inf(1)
 	_, err := of.Predict(at)
 	row, is := err.(*RowError)
