@@ -45,7 +45,7 @@ func (t *Table) atLeast(at int, c Further) error {
 	})
 }
 
-// Cells returns the cells of a column of Beyond at the given rows, or nil without such a column.
+// Cells returns the cells of a column of [Data.Beyond] at the given rows, or nil without such a column.
 func (d *Data) Cells(name string, rows []int) ([]float64, error) {
 	at := slices.IndexFunc(d.further, func(c Further) bool { return c.Name == name })
 	if at < 0 {

@@ -40,7 +40,7 @@ type Reading struct {
 
 	// Settings for what a file has besides cells.
 	SkipRows int `json:"skip_rows,omitzero"` // lines, or rows of a sheet, above the table
-	// the first row names the columns: "yes", "no"; "": krigo decides
+	// whether the first row names the columns: "yes", "no"; "": krigo decides
 	Header string `json:"header,omitzero"`
 	// name of the sheet, or of the file in an archive, if there are several
 	Sheet string `json:"sheet,omitzero"`

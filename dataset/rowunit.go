@@ -67,25 +67,3 @@ func (u RowUnit) of(inner RowUnit) RowUnit {
 	}
 	return RowUnit{Zero: u.Target(inner.Zero), Factor: u.factor() * inner.factor()}
 }
-
-// RowUnitsOf returns the units of rows by what columns say of them.
-// A target has the unit of the first column. What remains of it has the unit of the next column.
-// The function cells reads the rows' cells of column k.
-func RowUnitsOf(columns []Further, cells func(k int) ([]float64, error)) (units RowUnits, err error) {
-	for k, c := range columns {
-		if c.Unit == nil {
-			continue
-		}
-		of, err := cells(k)
-		if err != nil {
-			return nil, err
-		}
-		if units == nil {
-			units = make(RowUnits, len(of))
-		}
-		for i, v := range of {
-			units[i] = units[i].of(c.Unit(v))
-		}
-	}
-	return units, nil
-}

@@ -62,7 +62,7 @@ func (t *Table) Limited(target, column string) (*Table, error) {
 	return &of, of.Check()
 }
 
-// side reads a cell of a column of sides.
+// side reads a cell of a column of sides: −1, 0 or 1.
 func (t *Table) side(j int, cell float64) (_, side float64, err error) {
 	switch text := strings.ToLower(t.text(j, cell)); text {
 	case "-1", "left":

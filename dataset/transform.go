@@ -35,8 +35,8 @@ type Transform struct {
 	From  float64 `json:"from,omitzero"`
 	Mean  float64 `json:"mean"` // mean of T(y) on prior rows; Scale is their standard deviation
 	Scale float64 `json:"scale"`
-	// Estimate says what a prediction is: the target's Median, or the target's Mean if f is at its
-	// own mean.
+	// Estimate says what a prediction is. Median: the target's median. Mean: the target's mean,
+	// given that f equals f's own mean.
 	Estimate string `json:"estimate"`
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // FillBundle writes the covariances of linalg.Abreast small sets of points, side by side, to the
-// lower triangles of K. x has a row per point. dst has at least one row and one column per point.
+// lower triangles of dst's matrices. x has a row per point. dst has at least one row and one column per point.
 // FillBundle works on the calling goroutine.
 func (at Bound) FillBundle(x, dst linalg.Bundle) {
 	if b, ok := at.Kernel.(bundled); ok {

@@ -121,8 +121,8 @@ func (o on) gather(x matrix.Dense) matrix.Dense {
 	return seen
 }
 
-// pull calls f with memory for the derivatives by the inputs that the kernel sees, and adds them to
-// dA.
+// pull calls f with zeroed memory for the derivatives by the inputs that the kernel sees, and adds
+// what f wrote there to the columns of dA that belong to these inputs.
 func (o on) pull(dA matrix.Dense, f func(seen matrix.Dense)) {
 	if dA.IsZero() {
 		f(matrix.Dense{})

@@ -156,10 +156,11 @@ func (s Spec) Build(dim int, inputs ...Input) (Kernel, []float64, error) {
 
 // build does what Build does, for a Spec whose size has been checked.
 func (s Spec) build(dim int, inputs []Input) (Kernel, []float64, error) {
-	if name, columns, err := s.Columns(); err != nil || columns != nil {
-		if err != nil {
-			return nil, nil, fmt.Errorf("kernel %.200q: %w", s.Name, err)
-		}
+	name, columns, err := s.Columns()
+	if err != nil {
+		return nil, nil, fmt.Errorf("kernel %.200q: %w", s.Name, err)
+	}
+	if columns != nil {
 		return s.buildOn(name, columns, dim, inputs)
 	}
 	if s.Name == "sum" || s.Name == "product" {

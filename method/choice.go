@@ -271,15 +271,16 @@ func (c Choice) FreeUp(noise float64) Method {
 		LearnAlpha: c.Learns()}
 }
 
-// Follows returns the Q that the method computes in closed form from the task's rows and the [θ, β,
-// ln σ_n², Z] of a sparse posterior q. It returns nil if the method trains further parameters.
-func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
+// Recompute returns the Q that the method computes in closed form from the task's rows and the [θ, β,
+// ln σ_n², Z] of a sparse posterior q. It returns nil if Q isn't in closed form, or if it depends on a
+// learnt α, which q doesn't keep.
+func (c Choice) Recompute(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
 	p, ok := c.WithAlpha().Method().Bind(t).(*collapsed)
 	if !ok || (p.learnAlpha && !p.fitc) {
 		return nil, nil
 	}
 	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)}, q.Support.Data)
-	if p.learnAlpha {
+	if p.learnAlpha { // FITC has α = 1, and ignores the α in x
 		x = append(x, p.alpha)
 	}
 	again, _, err := p.Posterior(x)

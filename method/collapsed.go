@@ -101,8 +101,9 @@ type PAC struct {
 
 var _ Method = PAC{}
 
-// Bind implements Method. Without inducing inputs the problem is the bound of the exact posterior
-// (Q of all rows), else the bound of the sparse posterior of α, or of a learnt α.
+// Bind implements Method. Without inducing inputs the problem is the bound of the exact posterior,
+// which is Q of all rows. With inducing inputs it is the bound of the sparse posterior at Alpha, or at
+// an α that training learns.
 func (m PAC) Bind(t Task) Problem {
 	learn := m.AlphaBy == "learn"
 	c := &collapsed{plain: plain{t}, descent: m.Descent(), alpha: m.Alpha, learnAlpha: learn &&

@@ -587,7 +587,8 @@ func (h header) dealable() bool {
 		(!slices.IsSorted(h.HashOrder) && slices.Equal(order, linalg.UpTo(columns)))
 }
 
-// besides says whether the targets of the fit are several names, the model's own target among them.
+// besides says whether the targets of the fit are several different names, the model's own target
+// among them.
 func (h header) besides() bool {
 	return len(h.Beside) > 1 && slices.Contains(h.Beside, h.Target) &&
 		len(slices.Compact(slices.Sorted(slices.Values(h.Beside)))) == len(h.Beside)

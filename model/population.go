@@ -41,8 +41,8 @@ func (m *Model) Population() Population {
 // Groups of equal rows are only copies.
 func (m *Model) ByUnits() bool { return m.Group != "" && m.Group != dataset.EqualRows }
 
-// period returns the words that a promise covers no later period than the certified groups', if
-// dates make the groups.
+// period returns the words that limit a promise to the period of the certified groups, if a column
+// of dates makes the groups, else "".
 func (m *Model) period() string {
 	by := strings.FieldsFunc(m.Group, func(r rune) bool { return r == ':' || r == ',' })
 	if slices.ContainsFunc(m.Reading.Dates, func(d dataset.Dates) bool {

@@ -57,7 +57,8 @@ type RenyiProblem struct {
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
-	first, total int // number of this rank's first row, and of all rows; unknown while total is 0
+	// index of this rank's first row, and the count of all ranks' rows; unknown while total is 0
+	first, total int
 
 	work *renyiWork
 

@@ -13,7 +13,7 @@ type part struct {
 	version uint32                    // the oldest version of model files that can hold it
 	alone   string                    // what rows of several ranks can't have; "": they can
 
-	// column is the name of the part's column; nil: no column says the part.
+	// column returns the name of the part's column; nil: the part has no column.
 	column func(c *Columns) string
 	// holds is what the column should have; "": it may be the target.
 	holds string

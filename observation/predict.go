@@ -39,7 +39,9 @@ type Prediction struct {
 	LatentSD     float64 `json:"latent_sd"`
 	PredictiveSD float64 `json:"predictive_sd"`
 
-	f, sd float64 // mean of f and, with a transform, standard deviation of y, in scaled units
+	// mean of f, if the noise takes sites or the target has a transform, and the standard deviation
+	// of the transformed y; in scaled units, else 0
+	f, sd float64
 	unit  dataset.RowUnit
 }
 

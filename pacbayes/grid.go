@@ -29,8 +29,8 @@ const maxGridSteps = 1e9
 // steps returns G, the number of steps from −L to +L, which is one less than the number of points.
 func (g Grid) steps() float64 { return math.Round(2 * g.L * math.Pow10(g.Digits)) }
 
-// Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than 2 or
-// more than 1e9 points.
+// Validate refuses an L that isn't positive and finite, digits outside 0…6, and fewer than 1 or more
+// than 1e9 steps.
 func (g Grid) Validate() error {
 	s := g.steps()
 	return faults.First(

@@ -142,7 +142,7 @@ func klSolve(q, eps float64) float64 {
 			psi = phi(y) // the same number, since u = −ln(1+y)
 		}
 		g := klTerm(q, q+d, d) + (1-q)*psi - eps
-		next := max(u-g/(d/(q+d)), u/2)
+		next := max(u-g/(d/(q+d)), u/2) // no step below u/2, so that rounding can't make u negative
 		if !(0 < next && next < u) {
 			break
 		}

@@ -14,7 +14,7 @@ const (
 )
 
 // sumChunks adds up rows(lo, hi) over the n rows in chunks of chunkRows.
-// As many goroutines as there are processors compute the chunks.
+// From parallelRows rows on, goroutines compute the chunks, one for each processor.
 // The sums are added in the order of the chunks.
 func sumChunks(n int, rows func(lo, hi int) sums) (total sums) {
 	chunks := (n + chunkRows - 1) / chunkRows

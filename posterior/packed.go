@@ -17,7 +17,7 @@ type packed struct {
 	prior *Posterior                // the posterior that is the prior of an Untouched
 }
 
-// kept holds what is packed from the first prediction on.
+// kept keeps what the first prediction packs.
 // The zero value and nil are ready to use, and nil keeps nothing.
 type kept struct{ atomic.Pointer[packed] }
 

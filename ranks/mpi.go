@@ -102,7 +102,7 @@ func Start() (Ranks, error) {
 }
 
 // mpi is MPI_COMM_WORLD. Two threads must not call it at the same time, so mu is locked for each
-// call. The goroutine of live, in lives, ends when stop is closed.
+// call. One goroutine runs live until stop is closed, and close waits for it with lives.
 type mpi struct {
 	mu         sync.Mutex
 	rank, size int

@@ -190,8 +190,8 @@ func tailsOf(s *sample) string {
 // tenth holds the mean residual of a tenth of the rows, and the mean's standard error.
 type tenth struct{ x, mean, se float64 }
 
-// tenths sorts rows by x and returns the means of ten parts, or of fewer if a part had less than
-// ten rows. Rows of the same x are in the same part.
+// tenths sorts rows by x, cuts them into at most ten parts of at least ten rows, and returns the
+// mean of z in each part. Rows of the same x are in the same part.
 func tenths(x, z []float64) (all []tenth) {
 	order := linalg.UpTo(len(x))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
@@ -285,7 +285,7 @@ const countRule = "The model's distribution of an observation isn't normal. A re
 // axis describes what residuals are drawn against.
 type axis struct {
 	label string
-	along string // "with the prediction"
+	along string // how verdicts end, for example "with the prediction"
 	ticks func(low, high float64) []drawing.Tick
 }
 

@@ -153,7 +153,7 @@ func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState,
 	return s.result(lower, upper), nil
 }
 
-// begin moves a fresh state into the box and evaluates there.
+// begin moves a fresh state into the box, evaluates there, and sets the first σ and ρ.
 func (s *MMAState) begin(f Objective, lower, upper, g []float64) error {
 	for i, x := range s.X {
 		s.X[i] = min(max(x, lower[i]), upper[i])

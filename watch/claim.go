@@ -16,6 +16,7 @@ type Claim struct {
 	Miss  string  // what a row with the loss 1 did; "": losses may lie between 0 and 1
 	Of    string  // the kind of rows that are meant; "": all rows
 	Kinds []Claim // claims about kinds of rows. They and Bound share Delta equally
+	Seen  string  // what a row equals that was seen before, such as "a certified row"
 	Apart bool    // equal rows are one outcome that was given twice
 	// Outcomes returns the losses of rows of d, with their kinds if Kinds isn't empty.
 	Outcomes func(d *dataset.Data, rows []int) (model.Outcomes, error)
@@ -32,6 +33,7 @@ func (c Claim) Alarms() (n int) {
 // ClaimOf returns what the certificate of a watchable model claims.
 func ClaimOf(m *model.Model) Claim {
 	c := Claim{Name: m.Checksum(), Bound: m.Certificate.MeanBound, Delta: m.Certificate.Delta,
+		Seen: "a row that the model was made from",
 		Miss: "missed", Apart: true, Outcomes: m.Outcomes}
 	switch {
 	case m.Classes != nil:

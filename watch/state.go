@@ -112,12 +112,8 @@ func (s State) notes(c Claim) (said string) {
 		}
 	}
 	outside := "outside the range of the rows that the model was made from"
-	seen := "a row that the model was made from"
-	if !c.Apart {
-		seen = "a certified row"
-	}
 	note(s.Outside, "lies "+outside, "lie "+outside)
-	note(s.Seen, "equals "+seen, "equal "+seen)
+	note(s.Seen, "equals "+c.Seen, "equal "+c.Seen)
 	const repeats = "an earlier row: an outcome that was given twice counts once too often"
 	note(s.Repeats, "equals "+repeats, "equal "+repeats)
 	return said

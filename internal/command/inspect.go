@@ -235,7 +235,7 @@ func unsettled(facts []inspect.ColumnFacts, targets []string, strays bool) (firs
 	return first
 }
 
-// inspectWords are what inspect prints.
+// inspectWords is what the template of inspect's text gets.
 type inspectWords struct {
 	inspectDocument
 	Path, Table string

@@ -50,7 +50,8 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 	}
 	// Outcomes are compared with bounds between 0 and 1, and only if single rows were certified,
 	// not groups.
-	c := watch.Claim{Name: sum, Bound: 1, Delta: p.Delta, Miss: "got a wrong label"}
+	c := watch.Claim{Name: sum, Bound: 1, Delta: p.Delta, Miss: "got a wrong label",
+		Seen: "a certified row"}
 	for _, s := range p.Certificate.Statements {
 		switch {
 		case !(0 < s.Bound && s.Bound < 1) || p.Group != "":

@@ -102,7 +102,7 @@ func even(low, high float64) (ts []Tick) {
 }
 
 // ticksFrom returns the ticks of a range that four digits don't show.
-// If necessary, its labels count from the lower end.
+// If necessary, its labels count from the lower end. far is the larger distance of the ends from 0.
 func ticksFrom(low, width, far float64) []Tick {
 	unit := math.Pow(10, math.Floor(math.Log10(width)))
 	if unit == 0 || math.IsInf(unit, 1) {

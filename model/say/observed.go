@@ -23,7 +23,8 @@ type Observed struct {
 	RMSE    float64   `json:"rmse"`
 	MAE     float64   `json:"mae"`
 	// Contradicts says that the lower limit of the risk, with confidence 1−δ, is above the promised
-	// risk (see Excess).
+	// risk. It is false if the certificate counts groups, or if more than half of the rows equal
+	// rows of the model.
 	Contradicts bool   `json:"contradicts,omitempty"`
 	Promise     string `json:"promise"` // what these rows say of the promise, in words
 }

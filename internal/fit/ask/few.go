@@ -23,7 +23,8 @@ const mostFew = 80
 
 // takes returns the smallest number of certified units (rows, or groups) with a bound that can say
 // anything, and the bound for this number if no unit misses.
-// Groups are counted by kl, whose bound is lower where no unit misses.
+// If betting bounds the groups, kl's bound finds their number, because it is lower than betting's
+// if no unit misses.
 func (o Asked) takes() (units int, bound float64) {
 	bounds := func() func(n int) float64 {
 		return o.Terms(Loss(o.Promise, pacbayes.Kind(o.Promise.Loss)), 1).LeastBound

@@ -132,7 +132,7 @@ func Score(d *deal.Dealt, m *model.Model) (err error) {
 func describe(d *deal.Dealt, q *posterior.Posterior, terms pacbayes.Terms,
 	found finding.List) (m *model.Model, err error) {
 	o := d.Options
-	own := *q
+	own := *q // a copy, since the caller's q isn't monotone
 	q = &own
 	if q.Monotone, err = model.MonotoneOf(d.Data.ScaledOf(d.Roles, dataset.Prior, d.Scaling),
 		d.Monotone); err != nil {

@@ -40,44 +40,23 @@ func CheckAsked(m *model.Model, columns []string) error {
 	if why := otherTerms(m, termsAsked(m, o)); why != "" {
 		return other(why)
 	}
-	var roles dataset.Counts
-	dealt := m.DealtUnits()
-	roles[dataset.Test], roles[dataset.Calibration], roles[dataset.Prior] = o.Counts(dealt.Sum())
-	roles[dataset.Certified] = dealt.Sum() - roles.Sum()
 	if why := otherInputs(o.Data, m, columns); why != "" {
 		return other("the inputs: " + why)
 	}
-	// The options name the prior's kernel. If a posterior followed an informed prior, OfPrior
-	// returns that prior.
-	base, temper := m.Posterior.OfPrior()
-	if base == nil {
-		base = m.Posterior
+	if why := otherKernel(o, m); why != "" {
+		return other(why)
 	}
-	is := base.Kernel.Spec(base.Theta)
-	scaling := m.Scaling
-	if o.Data.Declared != nil {
-		scaling = *o.Data.Declared
-		scaling.Source = dataset.Declared
-	}
-	possible := slices.ContainsFunc(plan.Possible(o, model.InputsOf(m.Inputs, m.Encoding)),
-		func(f plan.Family) bool { return plan.SameShape(f.Spec(), is) && f.Mean == base.Mean })
-	columnsDiffer := o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) ||
-		o.Data.Group != m.Group || !o.Observed().Same(&m.Observation) ||
-		ask.Encodes(o.Data) != (m.Encoding != nil) ||
-		!reflect.DeepEqual(o.Data.Reading, m.Reading)
+	_, temper := m.Posterior.OfPrior()
 	for _, part := range []struct {
 		differs bool
 		name    string
 	}{
-		{!possible, fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, "+
-			"mean %s", is, o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean)},
-		{columnsDiffer, "the columns"},
+		{otherColumns(o, m), "the columns"},
 		{!sameWays(o.Kernel, m), "the columns with which predictions rise or fall"},
 		{!m.TrainsForBound() && m.Noise != o.Likelihood(), "the noise"},
 		{o.Method.Name != m.Objective, "the objective"},
-		{o.Run.Seed != m.Seed || ask.Split(o.Data) != m.Split || roles != dealt,
-			"the roles of rows"},
-		{!reflect.DeepEqual(scaling, m.Scaling), "the scaling's constants"},
+		{otherRoles(o, m), "the roles of rows"},
+		{otherScaling(o.Data, m.Scaling), "the scaling's constants"},
 		{otherTransform(o.Data, m.Scaling.Transform), "the target's transform"},
 		{temper > 0 && !slices.Contains(o.Prior.Temper, temper),
 			"the factor of the prior's covariance"},
@@ -88,6 +67,49 @@ func CheckAsked(m *model.Model, columns []string) error {
 		}
 	}
 	return nil
+}
+
+// otherKernel says how the prior's kernel, or its mean, differs from what the options ask for.
+// If a posterior followed an informed prior, OfPrior returns that prior.
+func otherKernel(o ask.Asked, m *model.Model) string {
+	base, _ := m.Posterior.OfPrior()
+	if base == nil {
+		base = m.Posterior
+	}
+	is := base.Kernel.Spec(base.Theta)
+	if slices.ContainsFunc(plan.Possible(o, model.InputsOf(m.Inputs, m.Encoding)),
+		func(f plan.Family) bool { return plan.SameShape(f.Spec(), is) && f.Mean == base.Mean }) {
+		return ""
+	}
+	return fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s",
+		is, o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean)
+}
+
+// otherColumns says whether the model reads other columns than the options name.
+func otherColumns(o ask.Asked, m *model.Model) bool {
+	return o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) ||
+		o.Data.Group != m.Group || !o.Observed().Same(&m.Observation) ||
+		ask.Encodes(o.Data) != (m.Encoding != nil) ||
+		!reflect.DeepEqual(o.Data.Reading, m.Reading)
+}
+
+// otherRoles says whether the options deal the rows in another way.
+func otherRoles(o ask.Asked, m *model.Model) bool {
+	var roles dataset.Counts
+	dealt := m.DealtUnits()
+	roles[dataset.Test], roles[dataset.Calibration], roles[dataset.Prior] = o.Counts(dealt.Sum())
+	roles[dataset.Certified] = dealt.Sum() - roles.Sum()
+	return o.Run.Seed != m.Seed || ask.Split(o.Data) != m.Split || roles != dealt
+}
+
+// otherScaling says whether the options declare other constants.
+func otherScaling(o fitting.Data, has dataset.Scaling) bool {
+	if o.Declared == nil {
+		return false
+	}
+	declared := *o.Declared
+	declared.Source = dataset.Declared
+	return !reflect.DeepEqual(declared, has)
 }
 
 // termsAsked returns the terms of a certificate that a fit with these options gives the model.
@@ -216,7 +238,7 @@ func CheckDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 	} else if known != nil {
 		task.Rows = &plan.NoisyRows{Scaled: rows, Noise: posterior.RowNoise{Known: known}}
 	}
-	again, err := plan.PriorMethod(o.Method).Follows(task, q)
+	again, err := plan.PriorMethod(o.Method).Recompute(task, q)
 	if again == nil || err != nil {
 		return false, err
 	}

@@ -253,7 +253,8 @@ func (p *Plan) TrainsByCG() bool {
 		!p.Choice.OnBatches())
 }
 
-// Method returns the way to train. A free-form posterior comes later.
+// Method returns the method that trains first, estimated by conjugate gradients if Estimate is true.
+// If the posterior is free-form, package conduct trains it from the optimum.
 func (p *Plan) Method() method.Method {
 	way := p.Choice.Method()
 	if p.Estimate {

@@ -52,7 +52,7 @@ const (
 
 // noiseForm is a form of noise to try.
 type noiseForm struct {
-	length float64 // length of the kernel of gp; 0: linear
+	length float64 // lengthscale of gp's kernel; 0: linear
 	spread float64 // τ
 }
 

@@ -187,17 +187,17 @@ func search(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t *Trained) 
 }
 
 // toEnd minimises the runs of the first families to the end, and returns the best of these families
-// first. It puts the ends in found and in t.all.
+// first. It puts the ends in found and in t.All.
 func toEnd(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t *Trained, found []Run,
 	first []int) ([]int, error) {
 	ends := make([]Run, len(found))
 	errs := make([]error, len(found))
 	each(len(first), sideBySide(p) && !races(ctx, p), func(k int) {
-		best := found[first[k]]
-		if best.event.Stage = ""; len(found) > 1 {
-			best.event.Stage = "best " + cmp.Or(nth("kernel", k, len(first)), "kernel")
+		run := found[first[k]]
+		if run.event.Stage = ""; len(found) > 1 {
+			run.event.Stage = "best " + cmp.Or(nth("kernel", k, len(first)), "kernel")
 		}
-		ends[first[k]], errs[first[k]] = polish(ctx, p, c, best, "/end", 0)
+		ends[first[k]], errs[first[k]] = polish(ctx, p, c, run, "/end", 0)
 	})
 	if err := cmp.Or(errs...); err != nil {
 		return nil, err
@@ -207,6 +207,7 @@ func toEnd(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t *Trained, f
 			return r.Result == found[i].Result
 		})] = ends[i]
 	}
+	// Runs that weren't minimised to the end become empty, and contenders ignores them.
 	copy(found, ends)
 	if len(first) == 1 {
 		return first, nil
