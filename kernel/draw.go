@@ -109,6 +109,7 @@ func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (featur
 	for k := range count {
 		scale := 1.0
 		switch s.profile {
+		case radial.SE:
 		case radial.Matern12:
 			scale = 1 / math.Sqrt(gamma(0.5))
 		case radial.Matern32:
@@ -117,6 +118,9 @@ func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (featur
 			scale = 1 / math.Sqrt(gamma(2.5))
 		case radial.RQ:
 			scale = math.Sqrt(gamma(shape))
+		default:
+			return nil, fmt.Errorf("no random features are known for the kernel %q",
+				s.Spec(theta).Name)
 		}
 		for t := range s.dim {
 			omega.Row(k)[t] *= scale * math.Exp(-0.5*logL2[min(t, len(logL2)-1)])

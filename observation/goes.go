@@ -78,10 +78,24 @@ func (o *Observation) Learnt() []string {
 
 // Learned returns how sentences name what the model learns of a target with the name.
 func (o *Observation) Learned(target string) string {
+	return o.inward(target, func(w words) string { return w.target })
+}
+
+// Counted returns how sentences name what widths and errors are of, for a target with the name.
+func (o *Observation) Counted(target string) string {
+	return o.inward(target, func(w words) string { return w.counted })
+}
+
+// inward puts what the words of each part say around a name. What is named already has brackets.
+func (o *Observation) inward(name string, says func(w words) string) string {
+	whole := name
 	for _, p := range parts {
-		target = o.around(p, p.words.target, target)
+		if next := o.around(p, says(p.words), whole); next != whole {
+			name = next
+			whole = "(" + next + ")"
+		}
 	}
-	return target
+	return name
 }
 
 // Simple returns how sentences name a simple predictor of the target, given the name of its part

@@ -117,6 +117,29 @@ func TestFileVersion(t *testing.T) {
 	}
 }
 
+// TestVersion: krigo reads each version that it writes.
+func TestVersion(t *testing.T) {
+	for _, p := range parts {
+		must.Hold(t, p.version <= Version, "%s: version %d, above Version", p.field, p.version)
+	}
+}
+
+// TestWords: words of several parts nest, and what is named has brackets.
+func TestWords(t *testing.T) {
+	kept := parts
+	defer func() { parts = kept }()
+	parts = []*part{&offset, {field: "factor", column: func(c *Columns) string { return c.Exposure },
+		words: words{target: "%[2]s / %[1]s", counted: "%[2]s / %[1]s", simple: "%s times %s"}}}
+	of := Observation{Columns: Columns{Offset: "sim", Exposure: "unit"}}
+	must.Be(t, of.Learned("y"), "(y − sim) / unit")
+	must.Be(t, of.Counted("y"), "y / unit")
+	must.Be(t, of.Simple("a line"), "sim plus unit times a line")
+	must.Be(t, of.ShareOf(), "of what sim misses")
+	must.Hold(t, len(of.Cautions()) == 1, "%q", of.Cautions())
+	of = Observation{}
+	must.Be(t, of.Learned("y")+of.Counted("y")+of.Simple("a line")+of.ShareOf(), "yya line")
+}
+
 // TestPredict: predictions have the offset and the labels, and an error names the row.
 func TestPredict(t *testing.T) {
 	of := Observation{Scaling: dataset.Identity(1), ObservationNoise: 3}

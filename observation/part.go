@@ -37,6 +37,7 @@ type part struct {
 type words struct {
 	target  string // the target as the model learns it, given the target
 	simple  string // a simple predictor of the target, given the predictor of what the model learns
+	counted string // what widths and errors are of, given the target
 	share   string // of what R² is a share
 	caution string // what a certificate's sentence adds
 }

@@ -64,7 +64,8 @@ func (r *maker) worst(s *sample) (t table, err error) {
 			fmt.Sprintf("%+.1f", s.z[i])}
 	}
 	t.Says = fmt.Sprintf("Of %s, these have the largest errors in predictive standard "+
-		"deviations (sd).", s.name)
+		"deviations (sd).", s.name) +
+		spelling.If(r.target != cautious.Name(r.m.Target), " Observed values are %s.", r.target)
 	if classes := r.m.Classes; classes != nil {
 		t.Head = []string{"row", "true class", "label", "probability of the true class"}
 		own = func(i int) []string {
@@ -106,9 +107,8 @@ func (r *maker) worst(s *sample) (t table, err error) {
 func (r *maker) summary() (t table, err error) {
 	from := r.data.Table()
 	target, _ := from.Column(r.m.Target)
-	used := []column{{name: r.target, raw: r.m.Target}}
+	used := []column{{name: cautious.Name(r.m.Target), raw: r.m.Target}}
 	if r.m.Classes != nil {
-		used[0].name = cautious.Name(r.m.Target)
 		used[0].categories = r.m.Classes
 	}
 	places := []int{target}

@@ -205,6 +205,24 @@ func TestTables(t *testing.T) {
 		strings.Contains(columns.Says, "doesn't use 1 column"), "%s", columns.Says)
 }
 
+// TestTablesOfOffset: the table of columns has the target as the table has it, and the worst rows say that they have not.
+func TestTablesOfOffset(t *testing.T) {
+	table, of := gaps(t)
+	of.Offset = "x"
+	of.Missing = ""
+	for i := range table.Rows {
+		table.Values[i*5+3] = 1000
+		table.Values[i*5+4] += 1000
+	}
+	m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: of, Kernel: krigo.Kernel{Expression: "linear"},
+		Run: krigo.Run{Restarts: 1}}))(t)
+	r := must.Get(Page{Model: m, Data: table}.made(t.Context()))(t)
+	row := part(t, r, "data").Tables[0].Cells[0]
+	must.Hold(t, row[0] == "y" && strings.HasPrefix(row[len(row)-1], "10"), "%q", row)
+	says := part(t, r, "residuals").Tables[0].Says
+	must.Hold(t, strings.HasSuffix(says, " Observed values are y − x."), "%s", says)
+}
+
 // TestWide: with 2,000 inputs the page names few columns, counts the others, and isn't larger than with 20.
 func TestWide(t *testing.T) {
 	must.Long(t)

@@ -3,6 +3,7 @@ package watch
 import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -41,7 +42,10 @@ func ClaimOf(m *model.Model) Claim {
 	case !m.Terms.Loss.IsZeroOne():
 		c.Miss = ""
 	case m.Terms.Loss.Kind == pacbayes.Band:
-		c.Miss = "missed by more than " + cautious.Width(m.Terms.EpsilonRaw)
+		target := cautious.Name(m.Target)
+		counted := m.Counted(target)
+		c.Miss = "missed by more than " + cautious.Width(m.Terms.EpsilonRaw) +
+			spelling.If(counted != target, " of %s", counted)
 	}
 	return c
 }

@@ -117,6 +117,12 @@ func WriteFile(path string, names []string, rows int, fill Fill) error {
 	return disk.Write(path, func(w io.Writer) error { return format.Write(w, names, rows, fill) })
 }
 
+// WritesCSV says whether WriteFile writes CSV to the path, packed or not.
+func WritesCSV(path string) bool {
+	format, known := formatOf(path, "")
+	return !known || format.Name == csvFormat.Name || unpack[format.Magic] != nil
+}
+
 // perRank in a path stands for a rank's number, if each rank has its own file.
 const perRank = "%d"
 

@@ -49,7 +49,7 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 		return slices.Contains(krigo.FewRowKinds(), kind)
 	})
 	ending := filepath.Ext(f.out)
-	binary := slices.Contains(numeric, ending)
+	binary := !files.WritesCSV(f.out) && ending != ".json"
 	switch {
 	case f.samples < 0:
 		return misused("--samples %d: want a number of draws", f.samples)
@@ -113,7 +113,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	f.tell(cmd, c, d.Findings.Words())
 	// Labels are text. Files of numbers leave them out, and JSON has them in each prediction.
 	if (m.Classes != nil || m.Ordinal != nil) && !c.json &&
-		!slices.Contains(numeric, filepath.Ext(f.out)) {
+		files.WritesCSV(f.out) {
 		kept = kept.Labelled(func(row int) string { return d.Predictions[row].Label }, d.Sets)
 	}
 	columns := columnsOf(d.Answer)
@@ -121,16 +121,13 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 		columns.Fill}, kept)
 }
 
-// numeric are the endings of files of numbers.
-var numeric = []string{".npy", ".npz", ".parquet"}
-
 // setLevel returns the level of sets of labels, or 0 if --intervals doesn't ask for any.
 func (f *predictFlags) setLevel() (float64, error) {
 	switch {
 	case len(f.kinds) == 0:
 		return 0, nil
 	case !slices.Equal(f.kinds, []string{"conformal"}) ||
-		slices.Contains(numeric, filepath.Ext(f.out)):
+		!files.WritesCSV(f.out):
 		return 0, misused("--intervals %s: a target of classes has conformal sets of labels "+
 			"alone, in CSV and JSON", strings.Join(f.kinds, ","))
 	}
@@ -321,7 +318,7 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 	}
 	f.tell(cmd, c, found.Words())
 	names, fill, labelled := d.Table(kept)
-	if !c.json && !slices.Contains(numeric, filepath.Ext(f.out)) {
+	if !c.json && files.WritesCSV(f.out) {
 		kept = labelled
 	}
 	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, names, len(d.Predictions), fill},

@@ -93,7 +93,7 @@ func Scores(m *model.Model) string {
 	hold := spelling.Either(m.Censored != "", "hold, or don't contradict,", "hold")
 	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% "+
 		"intervals %s %.1f %% of the targets.", name, value, beside(m), cautious.Digits(x.MAE, 3),
-		cautious.Name(m.Target), r2, hold, 100*x.Coverage95)
+		m.Counted(cautious.Name(m.Target)), r2, hold, 100*x.Coverage95)
 }
 
 // Simpler returns a constant and a linear model, with their names, as far as the context has them.

@@ -300,7 +300,7 @@ func known(m *model.Model) string {
 	if m.Censored != "" {
 		return "what is known of " + cautious.Name(m.Target)
 	}
-	return cautious.Name(m.Target)
+	return m.Counted(cautious.Name(m.Target))
 }
 
 // narrow returns the band of a loss in words.

@@ -15,11 +15,16 @@ func init() {
 	files.Register(files.Format{Name: "DAT", Endings: []string{".dat"}, Read: readDAT, Write: writeDAT})
 }
 
+// longestLine is the number of bytes that a line may have.
+const longestLine = 1 << 24
+
 // readDAT reads a table whose cells have blanks between them. The first line names the columns, with or without a #
 // in front. Later lines that begin with # are comments.
 func readDAT(f *os.File, t *dataset.Table) error {
 	in := bufio.NewScanner(f)
-	for line := 1; in.Scan(); line++ {
+	in.Buffer(nil, longestLine)
+	line := 1
+	for ; in.Scan(); line++ {
 		cells := strings.Fields(in.Text())
 		switch {
 		case len(cells) == 0:
@@ -32,7 +37,10 @@ func readDAT(f *os.File, t *dataset.Table) error {
 			}
 		}
 	}
-	return in.Err()
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("%s: line %d: %w", t.Source, line, err)
+	}
+	return nil
 }
 
 // writeDAT writes a table that readDAT can read. It refuses names that readDAT couldn't read.
