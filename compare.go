@@ -34,8 +34,14 @@ type Compared struct {
 // MeasureNames lists what a Comparison measures, in the order of tables.
 func MeasureNames() []string { return fitting.MeasureNames() }
 
+// simple are the names of the models that Compare adds: the mean of the targets, and a linear model.
+var simple = []string{"constant", "linear"}
+
 // Compare fits every objective at every ε on the same splits, several fits at a time, and scores
 // them on the same test rows. The first fit that fails ends the comparison.
+// A constant and a linear model are the last rows of the result, if the target is a number with
+// Gaussian noise. They learn from all rows but the test rows and calibration rows, and are scored by
+// their errors at the first ε.
 // The ranks of o.Run.Ranks share the fits, and each rank has the whole table.
 // The certificates don't pay for choosing the best row of the result.
 // Compare doesn't use o.Run.Progress, o.Run.Save and o.Run.Resume.
@@ -75,20 +81,24 @@ func Compare(ctx context.Context, table *dataset.Table, o Options,
 	if shared == nil {
 		shared = ranks.Alone{}
 	}
-	measured, err := measure(ctx, table, fits, shared, over.Progress)
+	measured, err := measure(ctx, table, fits, over.Splits, shared, over.Progress)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range simple {
+		rows = append(rows, Comparison{Objective: name, Epsilon: over.Epsilons[0],
+			Splits: over.Splits})
 	}
 	for r := range rows {
 		of := func(r int) []map[string]float64 {
 			return measured[r*over.Splits : (r+1)*over.Splits]
 		}
 		rows[r].Measures = fitting.Summary(of(r), nil)
-		if first := r % len(over.Epsilons); r != first {
+		if first := slices.Index(over.Epsilons, rows[r].Epsilon); r != first {
 			rows[r].Differences = fitting.Summary(of(r), of(first))
 		}
 	}
-	return rows, nil
+	return slices.DeleteFunc(rows, func(c Comparison) bool { return len(c.Measures) == 0 }), nil
 }
 
 // check returns an error if the number of splits is out of range, if there is nothing to compare,
@@ -118,13 +128,14 @@ func (c CompareOptions) check(d Data) error {
 }
 
 // measure runs all fits, with as many at the same time as there are cores, and returns the measures
-// of all ranks' fits.
+// of all ranks' fits, and then those of the simple models, split by split. The first fits are those
+// of the splits.
 // The first fit that fails ends the other fits, since the table needs all of the fits.
-func measure(ctx context.Context, table *dataset.Table, all []Options, shared ranks.Ranks,
-	progress func(Compared)) ([]map[string]float64, error) {
+func measure(ctx context.Context, table *dataset.Table, all []Options, splits int,
+	shared ranks.Ranks, progress func(Compared)) ([]map[string]float64, error) {
 	fits, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	measured := make([]map[string]float64, len(all))
+	measured := make([]map[string]float64, len(all)+splits*len(simple))
 	told := Compared{Total: (len(all) - shared.Rank() + shared.Size() - 1) / shared.Size()}
 	var mu sync.Mutex
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -138,6 +149,10 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, shared ra
 			}
 			o := all[i]
 			m, err := Fit(fits, table, o)
+			var beside [2]map[string]float64
+			if err == nil && i < splits {
+				beside, err = simplest(m, table, o.Data.Test)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -149,6 +164,10 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, shared ra
 				return
 			}
 			measured[i] = measuresOf(m)
+			if i < splits {
+				measured[len(all)+i] = beside[0]
+				measured[len(all)+splits+i] = beside[1]
+			}
 			told.Done++
 			told.Objective = o.Method.Name
 			told.Epsilon = o.Promise.Epsilon
@@ -167,6 +186,30 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, shared ra
 		return nil, err
 	}
 	return measured, collect(shared, measured)
+}
+
+// simplest returns the measures of the simple models on the rows that tested m: rows of the table that
+// m was fitted to, or a table of test rows.
+func simplest(m *Model, table, tests *dataset.Table) (of [2]map[string]float64, err error) {
+	d, err := m.Labelled(table)
+	if err != nil {
+		return of, err
+	}
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return of, err
+	}
+	test := d
+	on := d.RowsOf(roles, dataset.Test)
+	if tests != nil {
+		if test, err = m.Labelled(tests); err != nil {
+			return of, err
+		}
+		on = test.All()
+	}
+	rows := slices.Concat(d.RowsOf(roles, dataset.Prior), d.RowsOf(roles, dataset.Certified))
+	of[0], of[1], err = m.Baselines(d, rows, test, on)
+	return of, err
 }
 
 // collect gives every rank the measures of the other ranks.

@@ -12,6 +12,38 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
+// TestCompareSimple: a constant and a linear model are scored on the same test rows, whether these are rows of the
+// table or of another. A target of counts has none of them.
+func TestCompareSimple(t *testing.T) {
+	table := pick(data.Boston(), every(0, 4, 120), "RM", "LSTAT", "MEDV")
+	for i := range table.Rows {
+		table.Values[3*i+2] = 2*table.Values[3*i] - table.Values[3*i+1]
+	}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "linear"}, Run: krigo.Run{Restarts: 1}}
+	over := krigo.CompareOptions{Objectives: []string{"evidence"}, Epsilons: []float64{0.6, 0.3}, Splits: 2}
+	for _, tests := range []*dataset.Table{nil, pick(table, every(0, 1, 20), "RM", "LSTAT", "MEDV")} {
+		o.Data.Test = tests
+		rows := must.Get(krigo.Compare(t.Context(), table, o, over))(t)
+		must.Need(t, len(rows) == 4, "%d rows", len(rows))
+		constant, linear := rows[2], rows[3]
+		must.Be(t, constant.Objective+" "+linear.Objective, "constant linear")
+		must.Hold(t, linear.Measures["mse"].Mean < 1e-9 && linear.Measures["mean_risk"].Mean == 0, "%+v", linear.Measures)
+		mse := constant.Measures["mse"].Mean
+		must.Hold(t, 0.3 < mse && mse < 3, "%+v", constant.Measures)
+		must.Near(t, linear.Differences["mse"].Mean, linear.Measures["mse"].Mean-rows[0].Measures["mse"].Mean, 1e-9, "mse")
+		must.Be(t, len(linear.Measures), 2)
+	}
+	for i := range table.Rows {
+		table.Values[3*i+2] = float64(i % 3)
+	}
+	o.Data.Test = nil
+	o.Kernel.Noise = "poisson"
+	o.Prior.Kind = "informed"
+	over.Epsilons = []float64{0.6}
+	rows := must.Get(krigo.Compare(t.Context(), table, o, over))(t)
+	must.Hold(t, len(rows) == 1, "%d rows", len(rows))
+}
+
 // TestCompareDifferences: differences are taken between fits of the same split and ε, so their standard error is the
 // error of pairs. The first objective has no differences. Progress is called once for every fit.
 func TestCompareDifferences(t *testing.T) {
@@ -37,6 +69,9 @@ func TestCompareDifferences(t *testing.T) {
 	for i, r := range rows {
 		if i < 2 {
 			must.Hold(t, r.Objective == "vfe" && r.Differences == nil, "%+v", r)
+			continue
+		}
+		if r.Objective != "kl-pac" { // TestCompareSimple has the simple models
 			continue
 		}
 		for _, name := range krigo.MeasureNames() {

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/observation"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -136,10 +137,12 @@ func (m *Model) baseline(r ranks.Ranks, predicted []float64, at scored) (b Basel
 	return b, err
 }
 
+// mostInputs is the most inputs of a linear model that a model is compared with.
+const mostInputs = 500
+
 // linear adds to x the linear model that is fitted to the prior rows, or the reason why there is no
 // linear model.
 func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at scored) error {
-	const mostInputs = 500
 	switch {
 	case d.Ranks().Size() > 1:
 		x.LinearReason = spreadRows
@@ -156,16 +159,9 @@ func (m *Model) linear(x *Context, d *dataset.Data, prior, certified []int, at s
 		return err
 	}
 	m.Scaling.Standard(y, y)
-	// b has a slope for each input and, last, the constant.
-	b, err := leastSquares(d.Scaled(prior, m.Scaling), y)
-	if b == nil || err != nil {
+	predicted, err := line(d.Scaled(prior, m.Scaling), y, d.Scaled(certified, m.Scaling))
+	if predicted == nil || err != nil {
 		x.LinearReason = overflows
-		return err
-	}
-	predicted := make([]float64, len(at.Y))
-	if err := observation.EachBlock(d.Scaled(certified, m.Scaling), func(first int, x matrix.Dense) {
-		linalg.Gemv(false, 1, withOnes(x), b, 0, predicted[first:first+x.Rows])
-	}); err != nil {
 		return err
 	}
 	if x.Linear, err = m.baseline(d.Ranks(), predicted, at); math.IsNaN(x.Linear.MeanBound) {
@@ -181,6 +177,68 @@ func withOnes(x matrix.Dense) matrix.Dense {
 		of.Row(i)[copy(of.Row(i), x.Row(i))] = 1
 	}
 	return of
+}
+
+// Baselines returns the measures, by names such as mse, of two simple models on the rows on of the data
+// test: of a constant, and of a linear model.
+// Both learn from the given rows of the data d. A measure of nil means that there is no such model.
+func (m *Model) Baselines(d *dataset.Data, rows []int, test *dataset.Data,
+	on []int) (constant, linear map[string]float64, err error) {
+	if m.Sited() != nil || d.Ranks().Size() > 1 {
+		return nil, nil, nil
+	}
+	at, err := m.sample(test, on, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	y, err := d.Targets(rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Scaling.Standard(y, y)
+	mean := linalg.Sum(y) / float64(len(y))
+	constant, err = m.simple(slices.Repeat([]float64{mean}, len(at.Y)), at)
+	if d.Cols > mostInputs || err != nil {
+		return constant, nil, err
+	}
+	predicted, err := line(d.Scaled(rows, m.Scaling), y, test.Scaled(on, m.Scaling))
+	if predicted == nil || err != nil {
+		return constant, nil, err
+	}
+	linear, err = m.simple(predicted, at)
+	return constant, linear, err
+}
+
+// simple returns the measures of predictions for the rows of a sample.
+func (m *Model) simple(predicted []float64, at scored) (map[string]float64, error) {
+	at.Mean = at.allowed(at.Y, predicted)
+	squares := 0.
+	for i, y := range at.Y {
+		squares += (y - at.Mean[i]) * (y - at.Mean[i])
+	}
+	of := map[string]float64{"mse": squares / float64(len(at.Y))}
+	if m.Terms.Loss.Kind == pacbayes.Scaled { // it counts sds, which these models don't have
+		return of, nil
+	}
+	risk, err := at.PointRisk(m.Terms.Loss)
+	of["mean_risk"] = risk
+	return of, err
+}
+
+// line returns what a linear model that is fitted to rows with the targets y predicts of other rows,
+// or nil if the fit overflows.
+func line(rows *dataset.Scaled, y []float64, others *dataset.Scaled) ([]float64, error) {
+	// b has a slope for each input and, last, the constant.
+	b, err := leastSquares(rows, y)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	n, _ := others.Dims()
+	predicted := make([]float64, n)
+	err = observation.EachBlock(others, func(first int, x matrix.Dense) {
+		linalg.Gemv(false, 1, withOnes(x), b, 0, predicted[first:first+x.Rows])
+	})
+	return predicted, err
 }
 
 // leastSquares returns the coefficients of the inputs and, last, the constant.

@@ -1044,7 +1044,7 @@ func TestCompareFiles(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	var rows []krigo.Comparison
-	if err := json.Unmarshal([]byte(read(t, "c.json")), &rows); err != nil || len(rows) != 2 {
+	if err := json.Unmarshal([]byte(read(t, "c.json")), &rows); err != nil || len(rows) != 4 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	runs(t, append(compare, "c.csv", "--quiet")...)
