@@ -307,6 +307,9 @@ func (k *Kept) Labelled(label func(row int) string, sets [][]string) *Kept {
 // if it has one, and a missing value is empty.
 func (t *Table) Keep(names []string) (*Kept, error) {
 	columns, err := t.columns(names)
+	for _, j := range columns {
+		err = cmp.Or(err, t.Refused(j))
+	}
 	if err != nil {
 		return nil, err
 	}

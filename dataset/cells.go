@@ -336,6 +336,9 @@ func (t *Table) check(uses ...use) error {
 	wrong := make([][]bool, len(uses))
 	finite := true // a cell is right if it is a finite number
 	for k, u := range uses {
+		if err := t.Refused(u.column); err != nil {
+			return err
+		}
 		columns[k] = u.column
 		texts := t.Texts(u.column)
 		if (texts != nil && !u.categorical) || (u.categorical && u.fitting) {

@@ -213,6 +213,9 @@ func (t *Table) distinct() error {
 		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, "+
 			"or leave repeated rows", t.Source)
 	}
+	for _, err := range t.refused {
+		return fmt.Errorf("whether rows are equal can't be said: %w", err)
+	}
 	cols := len(t.Names)
 	values := t.Values[:0]
 	lines := t.Lines[:0]
@@ -233,12 +236,15 @@ func (t *Table) distinct() error {
 }
 
 // Repeated says for each row of a table in memory whether the row equals an earlier row in every
-// cell.
+// cell. A row that has a cell that can't be read equals no other row.
 func (t *Table) Repeated() []bool {
 	cols := len(t.Names)
 	seed := maphash.MakeSeed()
 	kept := map[uint64][]int{} // rows by their hash
 	repeated := make([]bool, t.Rows)
+	if t.refused != nil {
+		return repeated
+	}
 	same := func(a, b []float64) bool {
 		return slices.EqualFunc(a, b, func(x, y float64) bool {
 			return x == y || (x != x && y != y)

@@ -35,6 +35,9 @@ func (k *Kinds) Spread(t *Table) (*Table, error) {
 		return nil, fmt.Errorf("%s: more than two classes are for tables in memory that aren't "+
 			"spread over ranks", t.Source)
 	}
+	if err := t.Refused(at); err != nil {
+		return nil, err
+	}
 	// The classes' columns come last, after all columns but the one of labels.
 	of := *t
 	cols := len(t.Names)

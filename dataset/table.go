@@ -55,6 +55,8 @@ type Table struct {
 	// why reading failed: the table takes too much memory, or two cells would become one name
 	over  error
 	named map[oddText]string // how numbers in columns that name things were first written
+	// why the cells of a column can't be read, by the column's name. They count as missing.
+	refused map[string]error
 }
 
 // oddText is a text in a column that would be a number if cells were written otherwise.
@@ -117,6 +119,20 @@ func (t *Table) Column(name string) (int, bool) {
 	j := slices.Index(t.Names, name)
 	return j, j >= 0
 }
+
+// Refuse says that cells of column j can't be read, and why. They count as missing. Whatever uses
+// the column returns the first such error, which names the place.
+func (t *Table) Refuse(j int, err error) {
+	if t.refused == nil {
+		t.refused = map[string]error{}
+	}
+	if t.refused[t.Names[j]] == nil {
+		t.refused[t.Names[j]] = err
+	}
+}
+
+// Refused returns why the cells of column j can't be read, or nil.
+func (t *Table) Refused(j int) error { return t.refused[t.Names[j]] }
 
 // Where says where a row, counted from 0, stands in the file: its line, or its number from 1.
 func (t *Table) Where(row int) string {

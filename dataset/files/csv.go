@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"compress/flate"
 	"compress/gzip"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -131,13 +130,13 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	source := t.Source
 	as := t.Reading()
 	of := &records{from: c.From, source: source}
-	in := bufio.NewReaderSize(of, blockSize)
+	in := bufio.NewReaderSize(&oneEnd{Reader: of}, blockSize)
 	// through puts a decoder before the text. Then bytes of the file say nothing of the text's
 	// memory.
 	through := func(r io.Reader) {
 		of.compressed = true
 		of = &records{from: r, source: source}
-		in = bufio.NewReaderSize(of, blockSize)
+		in = bufio.NewReaderSize(&oneEnd{Reader: of}, blockSize)
 	}
 	for magic, reader := range unpack {
 		if begin, _ := in.Peek(len(magic)); string(begin) == magic && !c.Bare {
@@ -158,20 +157,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		in.Discard(3)
 		of.skip(3)
 	}
-	for skipped := 0; skipped < as.SkipRows; {
-		// A line longer than the buffer comes in several parts, and only the last part ends a line.
-		part, err := in.ReadSlice('\n')
-		of.skip(len(part))
-		switch err {
-		case nil:
-			skipped++
-		case bufio.ErrBufferFull:
-		case io.EOF:
-			return nil, nil, fmt.Errorf("%s: the file ends within the %d lines that are to be "+
-				"skipped", source, as.SkipRows)
-		default:
-			return nil, nil, readError(source, 0, err)
-		}
+	if err := skip(in, of, as.SkipRows); err != nil {
+		return nil, nil, err
 	}
 	head, err := start(in)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -188,60 +175,57 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	p := &parser{records: of, table: t, header: as.Header}
 	if !c.Bare && isJSON(head) {
 		p.header = "yes"
-		p.rows = &objects{in: in, head: bytes.Clone(head), source: source,
-			point: cmp.Or(as.Decimal, "."), line: as.SkipRows}
+		o := &objects{in: in, source: source, point: cmp.Or(as.Decimal, "."), end: as.SkipRows,
+			refuse: func(j int, err error) { p.table.Refuse(j, err) }}
+		if before := opening(head); before != nil {
+			o.within = true
+			o.offset = int64(len(before))
+			o.end += 1 + bytes.Count(before, []byte("\n"))
+			head = head[len(before):]
+			in.Discard(len(before))
+		}
+		o.head = bytes.Clone(head)
+		p.rows = o
 		return p, in, nil
 	}
+	above := as.SkipRows
+	if above == 0 && !c.Bare {
+		above = remarks(head, as.Decimal == ",")
+		if err := skip(in, of, above); err != nil {
+			return nil, nil, err
+		}
+		t.Found.Skipped = above
+		for range above {
+			_, head, _ = bytes.Cut(head, []byte("\n"))
+		}
+	}
 	p.comma = separator(head, as.Decimal == ",")
-	if !c.Bare && p.comma == 0 {
-		p.comma = between(head, as)
+	if !c.Bare && (p.comma == 0 || p.comma == '\t') {
+		p.comma = cmp.Or(between(head, as, p.comma), p.comma)
 	}
 	p.comma = cmp.Or(p.comma, ',')
-	p.rows = newCommas(in, p.comma, source, as.SkipRows)
+	p.rows = newCommas(in, p.comma, source, above)
 	return p, in, nil
 }
 
-// commas reads rows of CSV. The field above is the number of lines before these rows.
-type commas struct {
-	*csv.Reader
-	source string
-	above  int
-}
-
-// newCommas returns a reader of rows with commas, or another mark, between their cells. above is
-// the number of lines that were skipped, for the line numbers in errors.
-func newCommas(in io.Reader, comma rune, source string, above int) commas {
-	r := csv.NewReader(in)
-	r.Comma = comma
-	r.FieldsPerRecord = -1 // this code counts fields itself, for better errors
-	r.ReuseRecord = true
-	r.TrimLeadingSpace = comma != '\t' // with tabs, trimming would swallow empty fields
-	return commas{r, source, above}
-}
-
-// Line returns the line of the file, from 1, on which the last row begins.
-func (c commas) Line() int {
-	line, _ := c.FieldPos(0)
-	return line + c.above
-}
-
-// Read returns the next row. The row's memory is used again by the next call.
-func (c commas) Read() ([]string, error) {
-	record, err := c.Reader.Read()
-	for c.Comma == ' ' && err == nil { // several spaces may separate two fields
-		if record = slices.DeleteFunc(record, func(field string) bool {
-			return field == ""
-		}); len(record) > 0 {
-			break
+// skip leaves out lines at the beginning of a text.
+func skip(in *bufio.Reader, of *records, lines int) error {
+	for skipped := 0; skipped < lines; {
+		// A line longer than the buffer comes in several parts, and only the last part ends a line.
+		part, err := in.ReadSlice('\n')
+		of.skip(len(part))
+		switch err {
+		case nil:
+			skipped++
+		case bufio.ErrBufferFull:
+		case io.EOF:
+			return fmt.Errorf("%s: the file ends within the %d lines that are to be skipped",
+				of.source, lines)
+		default:
+			return readError(of.source, 0, err)
 		}
-		record, err = c.Reader.Read()
 	}
-	var syntax *csv.ParseError
-	if errors.As(err, &syntax) { // nobody knows where the next record starts
-		err = &dataset.Error{File: c.source, Line: syntax.StartLine + c.above,
-			Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
-	}
-	return record, err
+	return nil
 }
 
 // blockSize is the size of the first part of a file, by which krigo tells what the file is.
@@ -264,9 +248,9 @@ func isText(head []byte) bool {
 
 // separator returns the comma, semicolon or tab outside quotes in the first line that isn't blank,
 // or 0. If commas are decimal commas, semicolons and tabs come first.
-func separator(head []byte, decimalComma bool) rune {
+func separator(head []byte, decimalComma bool) byte {
 	inQuotes := false
-	found := rune(0)
+	found := byte(0)
 	for _, c := range bytes.TrimLeft(head, "\r\n") {
 		switch {
 		case c == '"':
@@ -275,7 +259,7 @@ func separator(head []byte, decimalComma bool) rune {
 		case c == ',' && !decimalComma:
 			return ','
 		case c == ';', c == '\t' && found != ';':
-			found = rune(c)
+			found = c
 		case c == '\n':
 			return found
 		}
@@ -283,27 +267,37 @@ func separator(head []byte, decimalComma bool) rune {
 	return found
 }
 
-// between says whether bars or spaces separate the fields of a text whose first line has no comma,
-// semicolon or tab, or returns 0. The first two lines that aren't blank must have equally many
-// fields. Names contain spaces too, so with spaces one of the fields must be a number.
-func between(head []byte, as dataset.Reading) rune {
+// between says whether bars or spaces separate the fields of a text whose first line has no comma
+// or semicolon, or returns 0. The first two lines that aren't blank must have equally many fields,
+// or the first line a field less, as R writes names of rows. Names contain spaces too, so with
+// spaces one of the fields must be a number. If the first line has tabs, the second must have
+// numbers between two tabs.
+func between(head []byte, as dataset.Reading, found byte) byte {
 	if len(head) == blockSize { // the block may cut the last line
 		head = head[:bytes.LastIndexByte(head, '\n')+1]
 	}
 	number := func(field string) bool {
 		_, err := as.Parse(field)
-		return err == nil
+		return err == nil || as.IsMissing(field)
 	}
-	for _, comma := range "| " {
-		lines := newCommas(bytes.NewReader(head), comma, "", 0)
+	for _, mark := range []byte("\t| ") {
+		lines := newCommas(bytes.NewReader(head), mark, "", 0)
 		names, _ := lines.Read()
 		n := len(names)
 		fields, _ := lines.Read()
-		switch {
-		case n < 2 || n != len(fields):
-		case comma == '|', as.Thousands != " " && len(as.Units) == 0 &&
-			slices.ContainsFunc(fields, number):
-			return comma
+		numbers := len(lists.If(fields, number))
+		switch same := n == len(fields) || (n+1 == len(fields) && found == 0); {
+		case mark == '\t':
+			if found == mark && !slices.ContainsFunc(fields, func(cell string) bool {
+				parts := strings.Fields(cell)
+				return len(parts) > 1 && len(lists.If(parts, number)) == len(parts)
+			}) {
+				return found
+			}
+		case n < 2 || !same:
+		case mark == '|' && n == len(fields) && found == 0,
+			mark == ' ' && as.Thousands != " " && len(as.Units) == 0 && numbers > 0:
+			return mark
 		}
 	}
 	return 0
@@ -320,7 +314,7 @@ type rows interface {
 // it keeps only the first.
 type parser struct {
 	rows  rows
-	comma rune // between the cells of text
+	comma byte // between the cells of text; 0: the rows aren't text with marks
 	// whether the first row names the columns, as Header of [dataset.Reading] says it
 	header  string
 	records *records
@@ -329,6 +323,12 @@ type parser struct {
 	more    int   // number of bad rows after the first
 	skipped int   // number of rows after the first bad row
 	ends    bool  // lines end with a separator, so the last column has no name and no cells
+	indexed bool  // the header lacks the name of the first column, which names rows
+
+	upper []string // cells of the first of two rows that name the columns
+	// the number of cells of the last row, the line from which on rows have as many, and the number
+	// of these rows
+	width, from, run int
 
 	wanted  []string // columns to read; nil: all
 	ignored []int    // positions of the other columns
@@ -412,7 +412,14 @@ func (p *parser) begin(record []string) ([]string, error) {
 	if found && len(record) < 3 {
 		return nil, nil // a line that spreadsheets write
 	}
-	t.Found.Skipped = t.Reading().SkipRows
+	t.Found.Skipped = max(t.Found.Skipped, t.Reading().SkipRows)
+	if p.header == "two" && p.upper == nil {
+		p.upper = slices.Clone(record)
+		return nil, nil
+	}
+	for j, name := range p.upper[:min(len(p.upper), len(record))] {
+		record[j] = name + " " + record[j]
+	}
 	t.Found.Headless = p.header == "no" || (p.header == "" && isData(t.Reading(), record))
 	last := len(record) - 1
 	if last > 1 && !t.Found.Headless && strings.TrimSpace(record[last]) == "" {
@@ -435,14 +442,38 @@ func (p *parser) finish() error {
 		}
 	}
 	switch {
-	case p.first != nil && p.more > 0:
-		return fmt.Errorf("%w (and %d more problems)", p.first, p.more)
 	case p.first != nil:
-		return p.first
+		// Most rows have as many cells as each other, but not as the first: notes stand above.
+		notes := p.run > len(p.table.Lines) && p.width > 1
+		return fmt.Errorf("%w%s%s", p.first,
+			spelling.If(p.more > 0, " (and %d more problems)", p.more),
+			spelling.If(notes && p.width != len(p.table.Names), "; if the table begins in %s %d, "+
+				"say --skip-rows %d", spelling.Either(p.table.Sheet == "", "line", "row"), p.from,
+				p.from-1))
 	case p.table.Names == nil:
 		return fmt.Errorf("%s: the file is empty: a table was expected", p.table.Source)
 	case p.before+len(p.table.Lines) == 0:
 		return fmt.Errorf("%s: a header but no rows: add data below it", p.table.Source)
+	case p.indexed:
+		return p.unique()
+	}
+	return nil
+}
+
+// unique returns an error if names of rows, for which the header has no column, aren't unique.
+// Then the header lacks a name for another reason, such as decimal commas between commas.
+func (p *parser) unique() error {
+	t := p.table
+	rows := map[float64]int{}
+	for i := 0; p.passOn == nil && i < t.Rows; i++ {
+		v := t.Values[i*len(t.Names)]
+		if first, twice := rows[v]; twice || v != v {
+			return &dataset.Error{File: t.Source, Line: t.Lines[i], Err: fmt.Errorf("each row has "+
+				"a field more than the header, and the first can't be the row's name, since %q "+
+				"stands in line %d too: name all columns, or quote fields that hold a %q",
+				t.CellText(0, v), t.Lines[first], p.comma)}
+		}
+		rows[v] = i
 	}
 	return nil
 }
@@ -455,6 +486,7 @@ func (p *parser) names(record []string) ([]string, error) {
 		return nil, err
 	}
 	names := make([]string, len(record))
+	taken := map[string]bool{}
 	for j, name := range record {
 		switch {
 		case p.header == "no":
@@ -465,16 +497,22 @@ func (p *parser) names(record []string) ([]string, error) {
 			name = "x" + strconv.Itoa(j+1)
 		}
 		name = strings.TrimSpace(name)
-		if name == "" && j == 0 && len(record) > 1 {
+		switch {
+		case name == "" && j == 0 && len(record) > 1:
 			name = dataset.IndexName
-		}
-		if name == "" {
+		case name == "" && p.header == "unique":
+			name = "c" + strconv.Itoa(j+1)
+		case name == "":
 			return nil, &dataset.Error{File: p.table.Source, Sheet: p.table.Sheet,
 				Line: p.rows.Line(), Column: j + 1,
 				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it",
 					j+1)}
 		}
 		names[j] = name
+		for k := 1; p.header == "unique" && taken[names[j]]; k++ {
+			names[j] = name + "." + strconv.Itoa(k)
+		}
+		taken[names[j]] = true
 	}
 	return names, nil
 }
@@ -498,14 +536,21 @@ func (p *parser) ignore() {
 func (p *parser) row(record []string) error {
 	t := p.table
 	line := p.rows.Line()
+	if p.run++; len(record) != p.width {
+		p.width, p.from, p.run = len(record), line, 1
+	}
 	if p.first != nil { // the table won't be used
 		if p.skipped++; len(record) != len(t.Names) {
 			p.more++
 		}
 		return nil
 	}
+	last := len(record) - 1
+	if p.before+len(t.Lines) == 0 && last == len(t.Names) && p.comma != 0 && !t.Found.Headless {
+		p.longer(record[last])
+	}
 	t.Lines = append(t.Lines, line)
-	if last := len(record) - 1; p.ends && last == len(t.Names) {
+	if p.ends && last == len(t.Names) {
 		if cell := strings.TrimSpace(record[last]); cell != "" {
 			p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
 				Err: fmt.Errorf("column %d has no name, and holds %q: give it one in the header, "+
@@ -515,20 +560,58 @@ func (p *parser) row(record []string) error {
 		}
 		record = record[:last]
 	}
-	if len(record) != len(t.Names) {
-		notes := spelling.If(len(t.Names) == 1,
-			"; if the table's first lines are notes, leave them out by --skip-rows")
-		p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
-			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those "+
-				"that hold a %q%s", len(t.Names),
-				len(record), p.comma, notes)}
-		return nil
+	if len(record) != len(t.Names) || (len(record) == 1 && len(t.Lines) == 1) {
+		if p.first = p.misfit(record); p.first != nil {
+			return nil
+		}
 	}
 	// The cells of columns that aren't wanted are emptied, so that they take no memory.
 	for _, j := range p.ignored {
 		record[j] = ""
 	}
 	return t.Append(record)
+}
+
+// longer says what the last cell of the first row is, if the header has a cell less:
+// nothing after a separator, or else the row begins with a name that has no column in the header,
+// as R writes it.
+func (p *parser) longer(last string) {
+	if p.ends = strings.TrimSpace(last) == ""; p.ends {
+		return
+	}
+	p.indexed = true
+	p.table.Names = slices.Insert(p.table.Names, 0, dataset.IndexName)
+	p.ignore()
+}
+
+// misfit returns the error of a row that doesn't have a cell for each column, or of the first row of
+// a table with one column if it seems to hold several. It returns nil if nothing is wrong.
+func (p *parser) misfit(record []string) error {
+	t := p.table
+	at := &dataset.Error{File: t.Source, Sheet: t.Sheet, Line: p.rows.Line(),
+		Row: p.before + len(t.Lines)}
+	marks := func(text string) int { return strings.Count(text, ",") + strings.Count(text, ";") }
+	switch {
+	case len(record) == len(t.Names) && p.comma != 0 && marks(record[0]) > 0 &&
+		marks(record[0]) == marks(t.Names[0]):
+		at.Err = fmt.Errorf("lines stand in quotes as a whole, as %q: remove the quotes around "+
+			"lines, and write a quote for two in them", spelling.Clip(record[0]))
+	case len(record) == len(t.Names):
+		return nil
+	case t.Sheet != "": // a sheet's rows are as wide as its first row
+		beside := slices.IndexFunc(record[len(t.Names):], func(cell string) bool {
+			return cell != ""
+		}) + len(t.Names)
+		at.Row = 0
+		at.Column = beside + 1
+		at.Err = fmt.Errorf("%q stands beside the table, whose first row ends in column %d",
+			spelling.Clip(record[beside]), len(t.Names))
+	default:
+		at.Err = fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those "+
+			"that hold a %q%s", len(t.Names), len(record), p.comma, spelling.If(p.indexed,
+			"; the first column, which the header doesn't name, is taken for names of rows"))
+	}
+	return at
 }
 
 // records passes CSV text on until a record would take more memory than it may.

@@ -7,52 +7,123 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// isJSON says whether text begins like an object with a key. CSV has no quote at that place.
+// isJSON says whether text begins like an object with a key, or like an array of objects. CSV has no
+// quote at that place.
 func isJSON(head []byte) bool {
 	rest, found := bytes.CutPrefix(bytes.TrimSpace(head), []byte("{"))
-	return found && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))
+	return (found && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))) || opening(head) != nil
 }
 
-// objects are the rows of JSON lines, with an object per line.
+// array matches the beginning of a text that is an array of objects, or an object whose first key,
+// or whose key data, holds one.
+var array = regexp.MustCompile(
+	`^\s*(?:\{\s*"[^"]*"\s*:|\{(?s:.*?)"data"\s*:)?\s*\[\s*\{`)
+
+// opening returns the part of a JSON text before the objects of its array. It is nil if the text has
+// no such array, or an object in its first line and another one below.
+func opening(head []byte) []byte {
+	at := array.FindIndex(head)
+	line, below, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	if at == nil || (json.Valid(line) && len(bytes.TrimSpace(below)) > 0) {
+		return nil
+	}
+	return head[:at[1]-1]
+}
+
+// objects are the rows of JSON: an object per line, or the objects of an array.
 // Read first returns the names of the columns:
 // the keys of the first object, and the keys of further objects at the head of the text.
 type objects struct {
 	in            *bufio.Reader
 	head          []byte
 	source, point string // point is the decimal mark of the reading
+	within        bool   // the objects stand in an array
+	// refuse says that the cells of a column can't be read
+	refuse func(column int, err error)
 
 	names  []string
-	line   int
+	line   int // line on which the object begins
+	end    int // line on which it ends
 	offset int64
-	text   []byte // the line; after the names, the first row's line
+	text   []byte // the object; after the names, the first row's object
 	ahead  bool
 }
 
 func (o *objects) Line() int          { return o.line }
 func (o *objects) InputOffset() int64 { return o.offset }
 
+// next reads the next object's text, or nothing at the end of all objects.
+func (o *objects) next() (text []byte, err error) {
+	if !o.within {
+		text, err = o.in.ReadBytes('\n')
+		o.end++
+		o.line = o.end
+		o.offset += int64(len(text))
+		return text, err
+	}
+	depth := 0
+	var quoted, escaped bool
+	for {
+		c, err := o.in.ReadByte()
+		if err == io.EOF {
+			err = &dataset.Error{File: o.source, Line: o.end, Err: errors.New("the array of " +
+				"objects doesn't end: fetch the file again, or write ] at its end")}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if o.offset++; c == '\n' {
+			o.end++
+		}
+		switch {
+		case quoted:
+			quoted = escaped || c != '"'
+			escaped = !escaped && c == '\\'
+		case c == '"':
+			quoted = true
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth < 0 { // the array ends
+			return nil, io.EOF
+		}
+		if len(text) > 0 || (c != ',' && !unicode.IsSpace(rune(c))) {
+			if len(text) == 0 {
+				o.line = o.end
+			}
+			text = append(text, c)
+		}
+		if depth == 0 && len(text) > 0 && !quoted {
+			return text, nil
+		}
+	}
+}
+
 // Read returns the names of the columns at the first call, and then the values of one object per
 // call, in the order of the names. A key that an object lacks, and null, are empty cells.
 func (o *objects) Read() ([]string, error) {
 	for !o.ahead {
-		text, err := o.in.ReadBytes('\n')
+		text, err := o.next()
 		if len(text) == 0 || (err != nil && err != io.EOF) {
 			return nil, err
 		}
-		o.line++
-		o.offset += int64(len(text))
 		o.text, o.ahead = text, len(bytes.TrimSpace(text)) > 0
 	}
 	if o.names == nil {
 		at := map[string]bool{}
-		for _, line := range append([][]byte{o.text}, bytes.Split(o.head, []byte("\n"))...) {
-			keys, _, _ := object(line) // an error is reported when the line is read
+		ahead := &objects{in: bufio.NewReader(bytes.NewReader(o.head)), within: o.within}
+		for text := o.text; len(text) > 0; text, _ = ahead.next() {
+			keys, _, _ := object(text) // an error is reported when the object is read
 			for _, key := range keys {
 				if !at[key] {
 					at[key] = true
@@ -76,6 +147,9 @@ func (o *objects) Read() ([]string, error) {
 			record[j] = v
 		case bool:
 			record[j] = map[bool]string{false: "0", true: "1"}[v]
+		case map[string]any, []any: // a table's cell is one value
+			o.refuse(j, &dataset.Error{File: o.source, Line: o.line, Err: fmt.Errorf("%q holds a "+
+				"list or an object: give its parts keys of their own", spelling.Clip(name))})
 		}
 		delete(values, name)
 	}
@@ -108,15 +182,10 @@ func object(line []byte) (keys []string, values map[string]any, err error) {
 		key, _ := token.(string)
 		var value any
 		if err == nil {
-			value, err = d.Token()
+			err = d.Decode(&value)
 		}
 		if err != nil {
 			return keys, nil, errNoObject
-		}
-		// A table's cell is one value.
-		if _, nested := value.(json.Delim); nested {
-			return keys, nil, fmt.Errorf("%q holds a list or an object: give its parts keys of "+
-				"their own", spelling.Clip(key))
 		}
 		if _, twice := values[key]; twice {
 			return keys, nil, fmt.Errorf("%q stands twice: keep one", spelling.Clip(key))

@@ -62,7 +62,11 @@ func firstLine(in *bufio.Reader) ([]byte, error) {
 		if err != nil || len(head) >= blockSize {
 			return head, err
 		}
-		if bytes.IndexByte(bytes.TrimLeft(head, "\r\n"), '\n') >= 0 {
+		rest := bytes.TrimLeft(head, "\r\n")
+		for len(rest) > 0 && rest[0] == '#' { // perhaps a remark above the header
+			_, rest, _ = bytes.Cut(rest, []byte("\n"))
+		}
+		if bytes.IndexByte(rest, '\n') >= 0 {
 			return head, nil
 		}
 	}

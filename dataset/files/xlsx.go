@@ -42,6 +42,8 @@ type sheet struct {
 	above int // number of rows to skip
 	line  int // number of the row
 	width int // width of the first row
+	// refuse says that the cells of a column can't be read
+	refuse func(column int, err error)
 }
 
 // readXLSX reads the table of one sheet: the only sheet, or the sheet that the reading names.
@@ -66,6 +68,7 @@ func readXLSX(f *os.File, t *dataset.Table) error {
 		return err
 	}
 	defer end.Close()
+	s.refuse = t.Refuse
 	return (&parser{rows: s, records: s.of, header: as.Header, table: t}).read()
 }
 
@@ -237,13 +240,15 @@ func (s *sheet) Read() ([]string, error) {
 			if column, err = columnOf(c.At, column+1); err == nil {
 				said, err = s.say(c)
 			}
-			if s.width > 0 && column > s.width && said != "" {
-				err = fmt.Errorf("%q stands beside the table, whose first row ends in column %d",
-					spelling.Clip(said), s.width)
-			}
 			if err != nil {
-				return nil, &dataset.Error{File: s.source, Sheet: s.name, Line: s.line,
+				err = &dataset.Error{File: s.source, Sheet: s.name, Line: s.line,
 					Column: column, Err: err}
+			}
+			switch {
+			case errors.Is(err, errFormula) && s.width > 0 && column <= s.width:
+				s.refuse(column-1, err)
+			case err != nil:
+				return nil, err
 			}
 			// A file may leave out empty cells. Fill the gap up to this cell's column.
 			if said != "" {
@@ -252,8 +257,10 @@ func (s *sheet) Read() ([]string, error) {
 			}
 		}
 		if len(record) > 0 {
-			s.width = max(s.width, len(record))
-			return append(record, make([]string, s.width-len(record))...), nil
+			if s.width == 0 {
+				s.width = len(record)
+			}
+			return append(record, make([]string, max(0, s.width-len(record)))...), nil
 		}
 	}
 }
@@ -269,6 +276,10 @@ func columnOf(at string, next int) (column int, err error) {
 	}
 	return cmp.Or(column, next), nil
 }
+
+// errFormula is the error of a cell that doesn't show anything yet.
+var errFormula = errors.New("a formula whose value isn't in the file: open it in a " +
+	"spreadsheet program and save it")
 
 // say returns what a cell shows, in the form that CSV has.
 func (s *sheet) say(c cell) (string, error) {
@@ -286,8 +297,7 @@ func (s *sheet) say(c cell) (string, error) {
 		v, err := strconv.ParseFloat(value, 64)
 		switch {
 		case value == "" && c.Formula != nil:
-			return "", errors.New("a formula whose value isn't in the file: open it in a " +
-				"spreadsheet program and save it")
+			return "", errFormula
 		case err == nil && c.Style >= 0 && c.Style < len(s.dates) && s.dates[c.Style] && v >= 0 &&
 			v < 2958466:
 			// year 10000

@@ -101,6 +101,11 @@ const wholeMost = 1 << 53
 func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing,
 		Distinct: min(len(a.seen), distinctMost+1)}
+	if err := t.Refused(j); err != nil {
+		f.Kind, f.Why, f.Unfit = "refused", unread(err), true
+		f.Advice = []Advice{{"ignore", f.Name}}
+		return f
+	}
 	if t.Texts(j) != nil {
 		textFacts(t, &f, j, a)
 		return f
@@ -135,6 +140,20 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 			math.Nextafter(max(a.high, -a.low), math.Inf(1))-max(a.high, -a.low))
 	}
 	return f
+}
+
+// unread returns why the cells of a column can't be read, without the file.
+func unread(err error) string {
+	var at *dataset.Error
+	if errors.As(err, &at) && at.Line == 0 {
+		return at.Err.Error()
+	}
+	if at != nil {
+		place := *at
+		place.File = ""
+		return place.Error()
+	}
+	return err.Error()
 }
 
 // permutes says whether the values of a column are 0 to n−1, or 1 to n, in any order.

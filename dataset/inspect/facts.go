@@ -25,7 +25,7 @@ type Advice struct {
 // ColumnFacts describes a column of a table for people.
 type ColumnFacts struct {
 	Name string `json:"name"`
-	// number, constant, empty, index, date, text, identifier, category
+	// number, constant, empty, index, date, text, identifier, category, refused
 	Kind     string   `json:"kind"`
 	Cells    int      `json:"cells"`
 	Missing  int      `json:"missing"`

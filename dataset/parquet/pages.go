@@ -156,15 +156,19 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 }
 
 // dictionary returns the unpacked content of a dictionary page. It refuses more values than the
-// content has room for: 4 bytes each at least, or a bit for booleans.
+// content has room for: 4 bytes each at least, a byte if the column says how many, or a bit for
+// booleans.
 func (p *pages) dictionary(of format.DictionaryPageHeader, data []byte, size int) ([]byte, error) {
 	if of.Encoding != format.Plain && of.Encoding != plainDictionary {
 		return nil, fmt.Errorf("a dictionary in the encoding %v", of.Encoding)
 	}
 	data, err := unpack(p.codec, data, size)
 	least := 32 // bits per value
-	if p.kind == format.Boolean {
+	switch p.kind {
+	case format.Boolean:
 		least = 1
+	case format.FixedLenByteArray:
+		least = 8
 	}
 	if err == nil && (of.NumValues < 0 || int(of.NumValues)*least > 8*len(data)) {
 		err = fmt.Errorf("a dictionary of %d values in %d bytes", of.NumValues, len(data))

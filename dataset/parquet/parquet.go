@@ -39,9 +39,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -51,6 +54,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -59,8 +64,8 @@ func init() {
 		Read: read, Write: Write})
 }
 
-// read reads a table from an open Parquet file.
-// Its columns must be flat and hold numbers, booleans or text.
+// read adds the rows of an open Parquet file to a table.
+// A column that holds neither numbers nor text is only named, and refused where it is used.
 func read(f *os.File, t *dataset.Table) (err error) {
 	source := t.Source
 	info, err := f.Stat()
@@ -85,89 +90,151 @@ func read(f *os.File, t *dataset.Table) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
 	}
-	var columns []column
-	for j, c := range file.Root().Columns() {
-		of, err := columnOf(c)
-		if err != nil {
-			return &dataset.Error{File: source, Column: j + 1, Name: c.Name(),
-				Err: fmt.Errorf("column %d (%.40q) %w", j+1, c.Name(), err)}
-		}
-		t.Names = append(t.Names, c.Name())
-		columns = append(columns, of)
-	}
-	if len(t.Names) == 0 {
-		return fmt.Errorf("%s: the table has no columns", source)
+	columns := lists.Of(file.Root().Columns(), columnOf)
+	if err := name(t, columns); err != nil {
+		return err
 	}
 	if err := promised(file.File, info.Size()); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
 	const growth = 2 // while memory is moved, old and new exist together
-	if err := memory.Afford(source,
-		growth*8*float64(file.NumRows())*float64(len(t.Names))); err != nil {
+	cells := int64(len(t.Names)) * (int64(t.Rows) + file.NumRows())
+	if err := memory.Afford(source, growth*8*float64(cells)); err != nil {
 		return err
 	}
 	// few files have less than a byte per value
-	t.Values = make([]float64, 0, min(file.NumRows()*int64(len(t.Names)), info.Size()))
+	t.Values = slices.Grow(t.Values, int(min(file.NumRows()*int64(len(t.Names)), info.Size())))
 	for g, group := range file.RowGroups() {
 		first := t.Rows
-		for j, chunk := range group.ColumnChunks() {
-			pages, err := file.pagesOf(g, j, int(group.NumRows()), columns[j].optional,
-				fmt.Sprintf("%s: column %d (%.40q)", source, j+1, t.Names[j]))
+		n := int(group.NumRows())
+		for _, c := range columns {
+			if c.number == nil && c.text == nil {
+				c.skip(t, first+n)
+				continue
+			}
+			pages, err := file.pagesOf(g, c.leaf, n, c.optional,
+				fmt.Sprintf("%s: column %d (%.40q)", source, c.at+1, c.name))
 			if err == nil {
-				err = columns[j].read(t, chunk.(*parquet.FileColumnChunk).PagesFrom(pages), first,
-					int(group.NumRows()), j)
+				chunk := group.ColumnChunks()[c.leaf].(*parquet.FileColumnChunk)
+				err = c.read(t, chunk.PagesFrom(pages), first, n)
 			}
 			if errors.As(err, &large) {
 				return large
 			}
 			if err != nil {
-				return &dataset.Error{File: source, Column: j + 1, Name: t.Names[j],
-					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", j+1,
-						t.Names[j], err)}
+				return &dataset.Error{File: source, Column: c.at + 1, Name: c.name,
+					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", c.at+1,
+						c.name, err)}
 			}
 		}
-		t.Rows = first + int(group.NumRows())
+		t.Rows = first + n
+	}
+	return nil
+}
+
+// name names the columns of a table as its file does. If an earlier part of the table has named
+// them, it finds where the columns of this part stand in the table.
+func name(t *dataset.Table, columns []column) error {
+	if t.Names == nil {
+		t.Names = lists.Of(columns, func(c column) string { return c.name })
+	}
+	if len(t.Names) == 0 {
+		return fmt.Errorf("%s: the table has no columns", t.Source)
+	}
+	differ := len(columns) != len(t.Names)
+	for j := range columns {
+		c := &columns[j]
+		if c.at = j; c.name != t.Names[min(j, len(t.Names)-1)] {
+			c.at, _ = t.Column(c.name)
+		}
+		if differ = differ || c.at < 0; !differ && c.err != nil {
+			t.Refuse(c.at, &dataset.Error{File: t.Source, Column: c.at + 1, Name: c.name,
+				Err: fmt.Errorf("column %d (%.40q) %w", c.at+1, c.name, c.err)})
+		}
+	}
+	if differ {
+		return fmt.Errorf("%s: a part has the columns %s, and an earlier part has %s: write all "+
+			"parts with the same columns", t.Source, spelling.Quoted(lists.Of(columns,
+			func(c column) string { return c.name }), 20), spelling.Quoted(t.Names, 20))
 	}
 	return nil
 }
 
 // column says how the values of a column become cells.
 type column struct {
-	unsigned, optional bool
-	date               func(int64) string // writes the date that a whole number stands for
+	name     string
+	at, leaf int // its place in the table, and among the columns of values in the file
+	optional bool
+	err      error // why its cells can't be read
+	// what a value stands for. If both are nil, all cells are missing.
+	number func(parquet.Value) float64
+	text   func(parquet.Value) string
 }
 
-// columnOf refuses a column that holds neither numbers nor text.
-func columnOf(c *parquet.Column) (of column, err error) {
-	err = fmt.Errorf("holds %v, neither numbers nor text: cast it, or leave it out", c.Type())
-	if !c.Leaf() || c.Repeated() {
-		return of, err
+// columnOf says how a column is read. A column that holds neither numbers nor text isn't.
+func columnOf(c *parquet.Column) column {
+	of := column{name: c.Name(), leaf: c.Index(), optional: c.Optional()}
+	if c.Leaf() && !c.Repeated() {
+		of.number, of.text = meaning(c.Type())
 	}
-	of.optional = c.Optional()
-	kind := c.Type().Kind()
-	logical := c.Type().LogicalType()
-	switch kind {
-	case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double,
-		parquet.ByteArray:
-	default:
-		return of, err
+	if _, empty := logical(c.Type()).(*format.NullType); of.number == nil && of.text == nil &&
+		!empty {
+		of.err = fmt.Errorf("holds %v, neither numbers nor text: cast it, or leave it out",
+			c.Type())
 	}
-	if logical == nil || logical.Value == nil {
-		if kind == parquet.ByteArray { // arbitrary bytes
-			return of, err
+	return of
+}
+
+// logical returns the logical type of a type, or nil if it has only a physical type.
+func logical(of parquet.Type) format.LogicalTypeValue {
+	if kind := of.LogicalType(); kind != nil {
+		return kind.Value
+	}
+	return nil
+}
+
+// meaning returns how to read values of a type: as numbers, or as text. Both are nil for other
+// types. Types that don't fit each other, as in a damaged file, would make the decoder panic.
+func meaning(of parquet.Type) (number func(parquet.Value) float64,
+	text func(parquet.Value) string) {
+	physical := of.Kind()
+	whole := physical == parquet.Int32 || physical == parquet.Int64
+	switch kind := logical(of).(type) {
+	case nil:
+		switch physical {
+		case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:
+			return numberOf, nil
+		case parquet.Int96:
+			return nil, stamp
 		}
-		return of, nil
-	}
-	switch kind := logical.Value.(type) {
 	case *format.IntType:
-		of.unsigned = !kind.IsSigned
-	case *format.StringType, *format.EnumType:
-	case *format.DateType, *format.TimestampType: // other types of a damaged file would panic
-		of.date = dates(kind)
-	default:
-		return of, err
+		if whole && !kind.IsSigned {
+			return unsigned, nil
+		}
+		if whole {
+			return numberOf, nil
+		}
+	case *format.DecimalType:
+		if whole || physical == parquet.ByteArray || physical == parquet.FixedLenByteArray {
+			return decimals(kind.Scale), nil
+		}
+	case *format.StringType, *format.EnumType, *format.JsonType:
+		if physical == parquet.ByteArray {
+			return nil, func(v parquet.Value) string { return string(v.ByteArray()) }
+		}
+	case *format.UUIDType:
+		return nil, func(v parquet.Value) string {
+			b := v.ByteArray()
+			return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+		}
+	case *format.DateType:
+		return nil, dates(24*time.Hour, "2006-01-02")
+	case *format.TimestampType:
+		return nil, dates(kind.Unit.Value.Duration(), "2006-01-02T15:04:05.999999999")
+	case *format.TimeType:
+		return nil, dates(kind.Unit.Value.Duration(), "15:04:05.999999999")
 	}
-	return of, nil
+	return nil, nil
 }
 
 // promised checks what the footer of a file of size bytes says about its rows, before they are
@@ -199,9 +266,24 @@ func promised(file *parquet.File, size int64) error {
 // atOnce is the number of values read at a time.
 const atOnce = 4096
 
-// read reads column j of the rows first to first+n−1.
+// grow makes room for the cells of the first `rows` rows.
+func grow(t *dataset.Table, rows int) {
+	if more := rows*len(t.Names) - len(t.Values); more > 0 {
+		t.Values = append(t.Values, make([]float64, more)...)
+	}
+}
+
+// skip makes the cells of a column missing, from the first row that isn't complete to row n−1.
+func (c column) skip(t *dataset.Table, n int) {
+	grow(t, n)
+	for row := t.Rows; row < n; row++ {
+		t.Values[row*len(t.Names)+c.at] = math.NaN()
+	}
+}
+
+// read reads the cells of a column in the rows first to first+n−1.
 // The table grows with what is read, not with what n promises.
-func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) error {
+func (c column) read(t *dataset.Table, pages parquet.Pages, first, n int) error {
 	defer pages.Close()
 	values := make([]parquet.Value, atOnce)
 	for row := first; ; {
@@ -222,22 +304,17 @@ func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) err
 				return fmt.Errorf("more than %d values for the %d rows from row %d on",
 					n, n, first+1)
 			}
-			if more := (row+k)*len(t.Names) - len(t.Values); more > 0 {
-				t.Values = append(t.Values, make([]float64, more)...)
-			}
+			grow(t, row+k)
 			for _, v := range values[:k] {
-				switch at := &t.Values[row*len(t.Names)+j]; {
+				switch at := &t.Values[row*len(t.Names)+c.at]; {
 				case v.IsNull():
 					*at = math.NaN()
-				// Dates become text in a form that the reading knows.
-				case c.date != nil && v.Kind() == parquet.Int32:
-					t.Set(row, j, c.date(int64(v.Int32())))
-				case c.date != nil:
-					t.Set(row, j, c.date(v.Int64()))
-				case v.Kind() == parquet.ByteArray:
-					t.Set(row, j, string(v.ByteArray()))
+				case c.text != nil:
+					t.Set(row, c.at, c.text(v))
+				case t.Texts(c.at) != nil: // another part of the table has texts in the column
+					t.Set(row, c.at, strconv.FormatFloat(c.number(v), 'g', -1, 64))
 				default:
-					*at = numberOf(v, c.unsigned)
+					*at = c.number(v)
 				}
 				row++
 			}
@@ -252,30 +329,65 @@ func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) err
 	}
 }
 
-// dates returns a function that writes whole numbers of a type as dates.
+// dates returns a function that writes whole numbers of a unit as dates or times of day.
 // Dates are text in a table, and the reading says that they are dates.
-func dates(of any) func(int64) string {
-	unit := 24 * time.Hour
-	if stamp, isStamp := of.(*format.TimestampType); isStamp {
-		unit = stamp.Unit.Value.Duration()
-	}
+func dates(unit time.Duration, layout string) func(parquet.Value) string {
 	perDay := int64(24 * time.Hour / unit)
-	return func(v int64) string {
-		day := v / perDay
-		if v%perDay < 0 {
+	return func(v parquet.Value) string {
+		at := v.Int64()
+		if v.Kind() == parquet.Int32 {
+			at = int64(v.Int32())
+		}
+		day := at / perDay
+		if at%perDay < 0 {
 			day--
 		}
-		at := time.Unix(day*86400, int64(time.Duration(v-day*perDay)*unit)).UTC()
-		if perDay == 1 {
-			return at.Format("2006-01-02")
-		}
-		return at.Format("2006-01-02T15:04:05.999999999")
+		return time.Unix(day*86400, int64(time.Duration(at-day*perDay)*unit)).UTC().Format(layout)
 	}
 }
 
+// stamp writes an INT96, in which Spark and Impala keep a time: the nanoseconds of a day in its
+// first eight bytes, and then the Julian day, which is 2,440,588 on 1970-01-01.
+func stamp(v parquet.Value) string {
+	of := v.Int96()
+	nanoseconds := int64(of[1])<<32 | int64(of[0])
+	return time.Unix((int64(of[2])-2440588)*86400, nanoseconds).UTC().Format(
+		"2006-01-02T15:04:05.999999999")
+}
+
+// decimals returns a function that reads whole numbers as multiples of 10^−scale. As bytes, they
+// are big endian, and the first bit is the sign.
+func decimals(scale int32) func(parquet.Value) float64 {
+	power := "e" + strconv.Itoa(-int(scale))
+	return func(v parquet.Value) float64 {
+		var whole big.Int
+		switch v.Kind() {
+		case parquet.Int32:
+			whole.SetInt64(int64(v.Int32()))
+		case parquet.Int64:
+			whole.SetInt64(v.Int64())
+		default:
+			of := v.ByteArray()
+			if whole.SetBytes(of); len(of) > 0 && of[0] >= 0x80 {
+				whole.Sub(&whole, new(big.Int).Lsh(big.NewInt(1), uint(8*len(of))))
+			}
+		}
+		number, _ := strconv.ParseFloat(whole.String()+power, 64) // rounds once
+		return number
+	}
+}
+
+// unsigned returns a whole number whose bits have no sign.
+func unsigned(v parquet.Value) float64 {
+	if v.Kind() == parquet.Int32 {
+		return float64(v.Uint32())
+	}
+	return float64(v.Uint64())
+}
+
 // numberOf returns a value as a float64: booleans as 0 and 1, and whole numbers rounded from 2^53
-// on. unsigned says that the bits of a whole number have no sign.
-func numberOf(v parquet.Value, unsigned bool) float64 {
+// on.
+func numberOf(v parquet.Value) float64 {
 	switch v.Kind() {
 	case parquet.Boolean:
 		if v.Boolean() {
@@ -283,14 +395,8 @@ func numberOf(v parquet.Value, unsigned bool) float64 {
 		}
 		return 0
 	case parquet.Int32:
-		if unsigned {
-			return float64(v.Uint32())
-		}
 		return float64(v.Int32())
 	case parquet.Int64:
-		if unsigned {
-			return float64(v.Uint64())
-		}
 		return float64(v.Int64())
 	case parquet.Float:
 		return float64(v.Float())
