@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/faults"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -61,6 +64,7 @@ func SplitTargets(text string, columns []string) ([]string, error) {
 // FitTargets fits a model of each target, with the same inputs.
 // Each model trains on the rows that have its target.
 // Every row has the same role for all targets.
+// A target with the same value in every row gets no model.
 // δ is shared equally by the certificates of all targets and one certificate of all targets
 // together, so that all of them hold together with probability 1−δ.
 func FitTargets(ctx context.Context, table *dataset.Table, targets []string,
@@ -74,21 +78,49 @@ func FitTargets(ctx context.Context, table *dataset.Table, targets []string,
 		return nil, err
 	}
 	made = &Targets{model.Several{Together: shared}}
-	for i, o := range each {
+	for _, o := range each {
+		target := o.Data.Target
 		if tell := o.Run.Progress; tell != nil {
 			o.Run.Progress = func(e Event) {
-				e.Family = targets[i] + ": " + e.Family
+				e.Family = target + ": " + e.Family
 				tell(e)
 			}
 		}
 		m, err := Fit(ctx, table, o)
 		if err != nil {
-			return nil, fmt.Errorf("target %s: %w", spelling.Clip(targets[i]), err)
+			return nil, fmt.Errorf("target %s: %w", spelling.Clip(target), err)
+		}
+		for _, name := range targets {
+			if slices.Contains(o.Data.Ignore, name) && !slices.Contains(o.Data.Beside, name) {
+				m.Findings.Add(finding.ConstantTarget, name)
+			}
 		}
 		made.Models = append(made.Models, &m.Model)
 	}
-	made.Together, err = made.CertifyTogether(table.Within(ctx))
+	if len(each) > 1 {
+		made.Together, err = made.CertifyTogether(table.Within(ctx))
+	}
 	return made, err
+}
+
+// varied returns the targets whose values aren't all the same. The parts of δ don't depend on it.
+func varied(table *dataset.Table, targets []string) (kept []string) {
+	for _, name := range targets {
+		j, known := table.Column(name)
+		differ := !known
+		first := math.NaN()
+		err := table.Each([]int{max(j, 0)}, func(_ int, cells []float64) error {
+			if first != first {
+				first = cells[0]
+			}
+			differ = differ || (cells[0] == cells[0] && cells[0] != first)
+			return nil
+		})
+		if differ || err != nil || first != first {
+			kept = append(kept, name)
+		}
+	}
+	return kept
 }
 
 // Certify recomputes the certificates of all models from the table that they were made from, and
@@ -196,7 +228,16 @@ func (o Options) ForTargets(table *dataset.Table,
 		return nil, shared, err
 	}
 	o.Run.Save = nil
-	o.Data.Beside = targets
+	parts := len(targets)
+	if kept := varied(table, targets); len(kept) > 0 && o.Data.Kinds == nil {
+		o.Data.Ignore = slices.Concat(o.Data.Ignore, lists.If(targets, func(name string) bool {
+			return !slices.Contains(kept, name)
+		}))
+		targets = kept
+	}
+	if o.Data.Beside = targets; len(targets) == 1 {
+		o.Data.Beside = nil
+	}
 	o.Data.Target = targets[0]
 	resolved, err := o.asked().Resolve(table.Rows)
 	if err != nil {
@@ -204,7 +245,7 @@ func (o Options) ForTargets(table *dataset.Table,
 	}
 	terms := resolved.Terms(ask.Loss(resolved.Promise, pacbayes.Kind(resolved.Promise.Loss)), 1)
 	terms.Backtest = resolved.Data.Split == "last"
-	shared = model.Together{Delta: terms.Delta, Parts: len(targets)}
+	shared = model.Together{Delta: terms.Delta, Parts: parts}
 	if model.Apart(terms) == "" {
 		shared.Parts++
 		if o.Data.Kinds != nil {

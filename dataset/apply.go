@@ -162,7 +162,7 @@ func (t *Table) RowOf(j, code int) (row int, found bool) {
 
 // shortYear matches a date whose year has two digits.
 var shortYear = regexp.MustCompile(
-	`^[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})[./-][0-9]{2}($|[^0-9])`)
+	`^([0-9]{1,2}[./-]([0-9]{1,2}|[A-Za-z]{3})|[A-Za-z]{3})[./-][0-9]{2}($|[^0-9])`)
 
 // toDays turns a column of text into a column of days.
 func (t *Table) toDays(j int, form string) error {
@@ -247,24 +247,34 @@ func (t *Table) numbersToDays(j int) error {
 // the sine and cosine of each row's position in each period.
 func (t *Table) addPeriods(j int, parts []string) {
 	d := Dates{Column: t.Names[j], Parts: parts}
-	cols := len(t.Names)
-	more := 2 * len(parts)
-	values := make([]float64, 0, t.Rows*(cols+more))
+	begin := len(t.Names)
+	t.Widen(d.Derived()...)
 	for i := range t.Rows {
-		row := t.Values[i*cols : (i+1)*cols]
-		values = append(values, row...)
-		for _, part := range parts {
+		row := t.Values[i*len(t.Names) : (i+1)*len(t.Names)]
+		for k, part := range parts {
 			p := periods[part]
 			sin, cos := math.Sincos(2 * math.Pi * math.Mod(row[j]-p.begin, p.days) / p.days)
-			values = append(values, sin, cos)
+			row[begin+2*k] = sin
+			row[begin+2*k+1] = cos
 		}
 	}
-	t.Values, t.Names = values, append(slices.Clone(t.Names), d.Derived()...)
+}
+
+// Widen adds columns without values at the end of a table in memory.
+func (t *Table) Widen(names ...string) {
+	cols := len(t.Names)
+	more := slices.Repeat([]float64{math.NaN()}, len(names))
+	values := make([]float64, 0, t.Rows*(cols+len(names)))
+	for i := range t.Rows {
+		values = append(append(values, t.Values[i*cols:(i+1)*cols]...), more...)
+	}
+	t.Values = values
+	t.Names = slices.Concat(t.Names, names)
 	if t.Text != nil {
-		t.Text = append(slices.Clone(t.Text), make([][]string, more)...)
+		t.Text = slices.Concat(t.Text, make([][]string, len(names)))
 	}
 	if t.codes != nil {
-		t.codes = append(slices.Clone(t.codes), make([]map[string]float64, more)...)
+		t.codes = slices.Concat(t.codes, make([]map[string]float64, len(names)))
 	}
 }
 

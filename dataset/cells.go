@@ -87,7 +87,7 @@ func (t *Table) value(row, j int, cell string) float64 {
 	if number && len(t.reading.names) > 0 && slices.Contains(t.reading.names, t.Names[j]) {
 		t.name(row, j, cell, v)
 	}
-	if number && (cell[0] == '0' || t.reading.Below != "") {
+	if number && (cell[0] == '0' || t.reading.Below+t.reading.Above != "") {
 		t.tellWritten(row, j, cell)
 	}
 	// A number is compared with the texts for missing values only if the reading has some of its
@@ -216,12 +216,14 @@ func (t *Table) text(j int, v float64) string {
 // CellText returns the text of a cell of column j that holds v, or "" if it is missing.
 func (t *Table) CellText(j int, v float64) string { return t.text(j, v) }
 
-// tellWritten counts a number that is read as half a limit, or a whole number that begins with 0,
-// in t.Found.
+// tellWritten counts a number that is read as a limit or half of it, or a whole number that begins
+// with 0, in t.Found.
 func (t *Table) tellWritten(row, j int, cell string) {
 	all := &t.Found.Below
 	if len(cell) > 2 && cell[0] == '0' && strings.Trim(cell, "0123456789") == "" {
 		all = &t.Found.Padded
+	} else if _, above := aboveLimit(t.reading.bare(cell)); above {
+		all = &t.Found.Above
 	} else if _, below := belowLimit(t.reading.bare(cell)); !below {
 		return
 	}
@@ -268,8 +270,10 @@ func (t *Table) Check() error {
 		}
 		if k, found := seen[name]; found {
 			return &Error{File: t.Source, Column: j + 1, Name: name,
-				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1,
-					spelling.Clip(name))}
+				Err: fmt.Errorf("columns %d and %d are both named %q: rename one%s", k+1, j+1,
+					spelling.Clip(name), spelling.If(t.Lines != nil, ", or have repeated names "+
+						"numbered with --header unique; if the second row names columns too, "+
+						"say --header two"))}
 		}
 		if !utf8.ValidString(name) { // a model file would change the name
 			return &Error{File: t.Source, Column: j + 1,

@@ -108,7 +108,8 @@ var dateForms = []dateForm{
 	{"mdy", "01/31/2024", withClocks("1/2/2006", "1-2-2006", "1/2/06")},
 	{"words", "31 Jan 2024", withClocks("2 Jan 2006", "2 January 2006", "Jan 2, 2006",
 		"January 2, 2006", "2-Jan-2006",
-		"2-Jan-06", "Jan 2 2006", "Mon, 2 Jan 2006", "Jan 2006", "January 2006")},
+		"2-Jan-06", "Jan 2 2006", "Mon, 2 Jan 2006", "Jan 2006", "January 2006", "Jan-2006",
+		"Jan-06")},
 	{"month", "2024-01", plain("2006-01", "2006/01", "01/2006", "2006M01")},
 	{"time", "15:04", plain("15:04:05", "15:04", "3:04 PM", "3:04:05 PM")},
 }
@@ -185,10 +186,12 @@ func (d Dates) Derived() (names []string) {
 	return names
 }
 
+// quarter matches a quarter of a year.
 // isoWeek matches a week of ISO 8601, or a day in it.
 // midnight matches a date with the time 24:00, the end of the day.
 // clockAfter matches a date and the T between the date and its time.
 var (
+	quarter    = regexp.MustCompile(`^([0-9]{4})[- ]?[Qq]([1-4])$|^[Qq]([1-4])[- /]?([0-9]{4})$`)
 	isoWeek    = regexp.MustCompile(`^([0-9]{4})-?W([0-9]{2})(?:-?([1-7]))?$`)
 	midnight   = regexp.MustCompile(`^(.+[ T])24(:?00.*)$`)
 	clockAfter = regexp.MustCompile(`^([0-9]{4}-?[0-9]{2}-?[0-9]{2})T`)
@@ -219,6 +222,11 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 			return days, false, ok
 		}
 		text = clockAfter.ReplaceAllString(text, "$1 ")
+	}
+	// A quarter begins with its first month.
+	if of := quarter.FindStringSubmatch(text); of != nil && f.name == "month" {
+		number, _ := strconv.Atoi(of[2] + of[3])
+		text = fmt.Sprintf("%s-%02d", of[1]+of[4], 3*number-2)
 	}
 	// 24:00 is 0:00 of the next day. Package time doesn't read it.
 	later := 0.0

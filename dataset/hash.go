@@ -213,8 +213,11 @@ func (t *Table) distinct() error {
 		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, "+
 			"or leave repeated rows", t.Source)
 	}
-	for _, err := range t.refused {
-		return fmt.Errorf("whether rows are equal can't be said: %w", err)
+	for j := range t.Names {
+		if err := t.Refused(j); err != nil {
+			return fmt.Errorf("--duplicates drop compares all cells, and some can't be read: %w",
+				err)
+		}
 	}
 	cols := len(t.Names)
 	values := t.Values[:0]

@@ -19,7 +19,7 @@ import (
 // The zero value is for cells as programs write them:
 // numbers with a decimal point, without groups of digits or units, and dates as text.
 // A model keeps its Reading for further tables.
-// Decimal, Thousands, Below and Units apply to formats that hold text, such as CSV, JSON lines and
+// Decimal, Thousands, Below, Above and Units apply to formats that hold text, such as CSV, JSON lines and
 // sheets. Missing and Dates apply to every format.
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
@@ -32,6 +32,9 @@ type Reading struct {
 	// how a cell such as "<0.1", below a limit of detection, is read: "half" of the limit;
 	// "" (default): as text
 	Below string `json:"below,omitzero"`
+	// how a cell such as ">2000", above a limit of detection, is read: "limit", that is, as 2000;
+	// "" (default): as text
+	Above string `json:"above,omitzero"`
 	// texts that are ignored before or after a number, such as kg in "12 kg"
 	Units []string `json:"units,omitempty"`
 	Dates []Dates  `json:"dates,omitempty"` // columns of dates or times, which become days
@@ -40,7 +43,8 @@ type Reading struct {
 
 	// Settings for what a file has besides cells.
 	SkipRows int `json:"skip_rows,omitzero"` // lines, or rows of a sheet, above the table
-	// whether the first row names the columns: "yes", "no"; "": krigo decides
+	// whether the first row names the columns: "yes", "no"; "unique": yes, and repeated names get
+	// numbers; "two": the first two rows do; "": krigo decides between yes and no
 	Header string `json:"header,omitzero"`
 	// name of the sheet, or of the file in an archive, if there are several
 	Sheet string `json:"sheet,omitzero"`
@@ -77,7 +81,8 @@ func (r Reading) Defaults() Reading {
 // zero says whether r parses cells as programs write them.
 func (r *Reading) zero() bool {
 	return r == nil || ((r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" &&
-		len(r.Missing) == 0 && len(r.Units) == 0 && r.Below == "")
+		len(r.Missing) == 0 && len(r.Units) == 0 &&
+		r.Below == "" && r.Above == "")
 }
 
 // Said lists in short, for people, the settings that r has. It returns "" if r has no setting.
@@ -92,6 +97,7 @@ func (r *Reading) Said() string {
 	add("thousands", r.Thousands)
 	add("missing values also", r.Missing...)
 	add("below a limit", r.Below)
+	add("above a limit", r.Above)
 	add("units", r.Units...)
 	for _, d := range r.Dates {
 		add("dates", d.Column)
@@ -131,12 +137,14 @@ func (r *Reading) Check() error {
 			"decimal and thousands are both %q: use different separators", decimal),
 		faults.If(r.SkipRows < 0,
 			"skip-rows %d: want the number of lines above the table, from 0 up", r.SkipRows),
-		faults.If(!slices.Contains([]string{"", "yes", "no"}, r.Header),
-			"header %q: want yes, no or auto", spelling.Clip(r.Header)),
+		faults.If(!slices.Contains([]string{"", "yes", "no", "unique", "two"}, r.Header),
+			"header %q: want yes, no, unique, two or auto", spelling.Clip(r.Header)),
 		faults.If(r.MissingTarget != "" && r.MissingTarget != Refuse,
 			"missing-target %q: want drop or refuse", spelling.Clip(r.MissingTarget)),
 		faults.If(r.Below != "" && r.Below != "half",
 			`below %q: want "half"`, spelling.Clip(r.Below)),
+		faults.If(r.Above != "" && r.Above != "limit",
+			`above %q: want "limit"`, spelling.Clip(r.Above)),
 	); err != nil {
 		return err
 	}
@@ -176,8 +184,14 @@ func (r *Reading) IsMissing(cell string) bool {
 	})
 }
 
+// minus is the sign that typesetters write before a negative number.
+const minus = "\u2212"
+
 // Parse reads a number.
 func (r *Reading) Parse(cell string) (float64, error) {
+	if rest, typeset := strings.CutPrefix(cell, minus); typeset {
+		cell = "-" + rest
+	}
 	if r.zero() {
 		return parse(cell)
 	}
@@ -188,6 +202,11 @@ func (r *Reading) Parse(cell string) (float64, error) {
 		plain.Below = ""
 		v, err := plain.Parse(limit)
 		return v / 2, err
+	}
+	if limit, above := aboveLimit(cell); above && r.Above != "" {
+		plain := *r
+		plain.Above = ""
+		return plain.Parse(limit)
 	}
 	whole, fraction, _ := strings.Cut(cell, cmp.Or(r.Decimal, "."))
 	if r.Thousands != "" {
@@ -238,6 +257,15 @@ func belowLimit(cell string) (limit string, below bool) {
 		limit, below = strings.CutPrefix(cell, "≤")
 	}
 	return strings.TrimSpace(limit), below
+}
+
+// aboveLimit says whether a cell such as ">2000" says that a value is above a limit, and returns the
+// limit.
+func aboveLimit(cell string) (limit string, above bool) {
+	if limit, above = strings.CutPrefix(cell, ">"); !above {
+		limit, above = strings.CutPrefix(cell, "≥")
+	}
+	return strings.TrimSpace(limit), above
 }
 
 // alike replaces each character that looks like a separator by that separator.

@@ -74,11 +74,13 @@ type Found struct {
 	Units   []map[string]int
 	Dropped int // rows that were left out because they repeat another row
 	Skipped int // lines above the table
+	Remarks int // lines that begin with #, as those above the table, and were left out
 	// rows that were left out because they have no target;
 	// counted when the table is viewed as [Data]
 	Untargeted int
 	// by column, cells such as "<0.1" that were read as half of their limit
 	Below  map[int]Written
+	Above  map[int]Written // by column, cells such as ">2000" that were read as their limit
 	Padded map[int]Written // by column, whole numbers that begin with 0, such as 01234
 }
 

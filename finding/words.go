@@ -45,6 +45,10 @@ const (
 	BlankRows      Kind = "blank_rows"
 	TotalRows      Kind = "rows_of_totals"
 	BelowLimit     Kind = "below_limit"
+	AboveLimit     Kind = "above_limit"
+	ConstantTarget Kind = "target_constant"
+	RemarkLines    Kind = "lines_of_remarks"
+	HeaderGoesOn   Kind = "header_goes_on"
 	Sentinel       Kind = "sentinel"
 	Codes          Kind = "numbers_as_codes"
 	DatesAsNumbers Kind = "dates_as_numbers"
@@ -171,7 +175,7 @@ var words = map[Kind]entry{
 		"itself; if the line is a header, use names that aren't numbers"},
 	RowAsHeader: {Warning, "krigo reads the first line as the header, but it looks like a row: " +
 		"%Q; if it is a " +
-		"row, write names above it"},
+		"row, say --header no, or write names above it"},
 	SomeZones: {Warning, "some times name their time zone; krigo reads the other times as " +
 		"UTC, in the columns %Q"}, MixedUnits: {Warning, "numbers of %q have different units, " +
 		"and krigo doesn't convert them: %U"},
@@ -207,6 +211,12 @@ var words = map[Kind]entry{
 	BelowLimit: {Warning, "%d cells of %q, first in %n, are below a limit of detection; krigo " +
 		"reads them as half " +
 		"of the limit"},
+	ConstantTarget: {Warning, "every value of target %q is the same, so it has no model"},
+	AboveLimit: {Warning, "%d cells of %q, first in %n, are above a limit of detection; krigo " +
+		"reads them as the limit"},
+	RemarkLines: {Note, "%d lines that begin with # were left out, since some stand above the table"},
+	HeaderGoesOn: {Warning, "%n: names the columns too, or their units; say --header two, which " +
+		"joins it to the names"},
 	Sentinel: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in " +
 		"%n); if these " +
 		"cells stand for a missing value, %s"},

@@ -104,7 +104,8 @@ func (m *Model) saneNumbers() error {
 func (m *Model) features() observation.Features {
 	kind, _ := method.Find(m.Objective)
 	return observation.Features{File: true, Positional: m.Split == ByPosition,
-		Target: m.Target, Own: []string{m.Target, m.Group}, Below: m.Reading.Below,
+		Target: m.Target, Own: []string{m.Target, m.Group},
+		Limits:   m.Reading.Below + m.Reading.Above,
 		Informed: m.Terms.Informed, MeanAlone: m.Terms.MeanAlone(), Drawn: m.drawn(),
 		Labels: m.Terms.Loss.Kind == pacbayes.Label, Aside: m.Conformal != nil,
 		Method: m.Objective, Noise: m.Noise, Likelihood: m.Noise, Bound: m.TrainsForBound(),

@@ -8,7 +8,7 @@ type Features struct {
 
 	Target string
 	Own    []string // the target, and columns that make groups or hold categories
-	Below  string   // see dataset.Reading
+	Limits string   // Below or Above of dataset.Reading
 
 	// Informed says that prior rows teach the prior, and MeanAlone that they alone train a mean
 	// that is certified by its own misses.

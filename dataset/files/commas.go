@@ -18,9 +18,11 @@ type commas struct {
 	// the mark between cells; a space stands for any number of spaces and tabs
 	mark   byte
 	source string
-	line   int   // the line that was read last
-	begin  int   // the line on which the last row begins
-	offset int64 // bytes up to the end of the last line
+	// counts the lines that begin with # and are left out; nil: such a line is a row
+	remarks *int
+	line    int   // the line that was read last
+	begin   int   // the line on which the last row begins
+	offset  int64 // bytes up to the end of the last line
 
 	long   []byte // a line longer than the buffer of in
 	text   []byte // the cells of the row, one after the other
@@ -49,7 +51,12 @@ func (c *commas) Read() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.begin = c.line; len(line) > 0 {
+		c.begin = c.line
+		switch {
+		case len(line) == 0:
+		case c.remarks != nil && line[0] == '#':
+			*c.remarks++
+		default:
 			if err := c.split(line); err != nil {
 				return nil, err
 			}

@@ -194,7 +194,7 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		if err := skip(in, of, above); err != nil {
 			return nil, nil, err
 		}
-		t.Found.Skipped = above
+		t.Found.Remarks = above
 		for range above {
 			_, head, _ = bytes.Cut(head, []byte("\n"))
 		}
@@ -204,7 +204,11 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		p.comma = cmp.Or(between(head, as, p.comma), p.comma)
 	}
 	p.comma = cmp.Or(p.comma, ',')
-	p.rows = newCommas(in, p.comma, source, above)
+	rows := newCommas(in, p.comma, source, above)
+	if t.Found.Remarks > 0 {
+		rows.remarks = &t.Found.Remarks
+	}
+	p.rows = rows
 	return p, in, nil
 }
 
@@ -412,7 +416,7 @@ func (p *parser) begin(record []string) ([]string, error) {
 	if found && len(record) < 3 {
 		return nil, nil // a line that spreadsheets write
 	}
-	t.Found.Skipped = max(t.Found.Skipped, t.Reading().SkipRows)
+	t.Found.Skipped = t.Reading().SkipRows
 	if p.header == "two" && p.upper == nil {
 		p.upper = slices.Clone(record)
 		return nil, nil

@@ -53,7 +53,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// ReadFile reads a table from a file. It knows a registered [Format] by the file's first bytes or
+// ReadFile reads a table from a file, or from a folder of Parquet files. It knows a registered [Format] by the file's first bytes or
 // its ending, and takes any other file as CSV (see [CSV]).
 // It reads all formats but NPY into memory, also the formats of packages of their own, such as
 // Parquet.
@@ -65,6 +65,9 @@ import (
 func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 	if err := as.Check(); err != nil {
 		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return readFolder(path, as)
 	}
 	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -27,7 +27,9 @@ type Format struct {
 
 	// a [dataset.Reading] says how cells are written;
 	// otherwise cells are written as programs write them
-	Text  bool
+	Text bool
+	// a folder of such files is one table, since Read adds rows to those of a table
+	Parts bool
 	whole bool // reading jumps to places in the file, so the file can't be packed
 
 	// Write writes a table. It refuses numbers that aren't finite, as [Fill.Each] does.

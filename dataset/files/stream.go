@@ -32,6 +32,7 @@ func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 		p.table = c.As.New(c.Source)
 		p.table.Names = t.Names
 		p.table.Found.Headless = t.Found.Headless
+		p.table.Found.Remarks = t.Found.Remarks
 		err := c.As.Apply(t)
 		if err == nil {
 			err = each(t)

@@ -103,6 +103,7 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 		Distinct: min(len(a.seen), distinctMost+1)}
 	if err := t.Refused(j); err != nil {
 		f.Kind, f.Why, f.Unfit = "refused", unread(err), true
+		f.Missing = 0
 		f.Advice = []Advice{{"ignore", f.Name}}
 		return f
 	}

@@ -16,7 +16,7 @@ import (
 // What krigo says about a column: its facts, and what a column of text may be.
 
 // Advice is what a person may say about a column, as a flag of the command line:
-// categorical, dates, ignore, decimal, thousands, na, below, units, duplicates.
+// categorical, dates, ignore, decimal, thousands, na, below, above, units, duplicates.
 type Advice struct {
 	Flag  string `json:"flag"`
 	Value string `json:"value"`
@@ -252,9 +252,11 @@ func (c *column) but(f *ColumnFacts, left []int, then string) {
 
 // named says whether these texts seem to stand for missing values.
 func (c *column) named(codes []int) bool {
-	return len(codes) > 0 && len(codes) <= 3 && !slices.ContainsFunc(codes, func(code int) bool {
-		return (c.counts[code] < 2 && !gapLike(c.texts[code])) || !speaks(c.texts[code])
-	})
+	clear := lists.If(codes, func(code int) bool { return gapLike(c.texts[code]) })
+	return len(codes) > 0 && len(codes)-len(clear) <= 3 &&
+		!slices.ContainsFunc(codes, func(code int) bool {
+			return (c.counts[code] < 2 && !gapLike(c.texts[code])) || !speaks(c.texts[code])
+		})
 }
 
 // way is a way to write numbers, and the advice that says it.
@@ -274,6 +276,9 @@ func (c *column) ways() (all []way) {
 	limits := said.Below == "" && slices.ContainsFunc(c.strange, func(code int) bool {
 		return belowLimit(c.texts[code])
 	})
+	above := said.Above == "" && slices.ContainsFunc(c.strange, func(code int) bool {
+		return aboveLimit(c.texts[code])
+	})
 	for _, units := range []string{"", unit} {
 		for _, marks := range [][2]string{{"", ""}, {",", ""}, {"", ","}, {"", " "}, {"", "'"},
 			{",", "."}, {",", " "}} {
@@ -281,6 +286,10 @@ func (c *column) ways() (all []way) {
 			if limits {
 				w.reading.Below = "half"
 				w.advice = []Advice{{"below", "half"}}
+			}
+			if above {
+				w.reading.Above = "limit"
+				w.advice = append(w.advice, Advice{"above", "limit"})
 			}
 			if marks[0] != "" && said.Decimal != marks[0] {
 				w.reading.Decimal = marks[0]
@@ -349,6 +358,13 @@ func (c *column) numbers(f *ColumnFacts) bool {
 				"be read as half the limit", c.number(limits), c.cells,
 				spelling.Clip(c.texts[limits[0]]))
 		}
+		if slices.Contains(f.Advice, Advice{"above", "limit"}) {
+			limits := slices.DeleteFunc(slices.Clone(c.strange), func(code int) bool {
+				return !aboveLimit(c.texts[code])
+			})
+			f.Why += fmt.Sprintf("; %d of %d are above a limit, as %q, which can be read as the "+
+				"limit", c.number(limits), c.cells, spelling.Clip(c.texts[limits[0]]))
+		}
 		if len(best) > 1 {
 			f.Either = true
 			f.Why += ": does the comma group thousands, or is it the decimal one?"
@@ -398,10 +414,15 @@ func (c *column) likeNumbers(f *ColumnFacts) bool {
 // belowLimit says whether a text says that a value is below a limit.
 func belowLimit(text string) bool { return text[0] == '<' || strings.HasPrefix(text, "≤") }
 
+// aboveLimit says whether a text says that a value is above a limit.
+func aboveLimit(text string) bool { return text[0] == '>' || strings.HasPrefix(text, "≥") }
+
 // gapLike says whether people write this text for a missing value, so that one such cell is enough.
 func gapLike(text string) bool {
 	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil",
-		"missing", "unknown", "n.a.", "k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
+		"missing", "unknown", "n.a.", "k.a.", "k. a.", "n/d", "nd", "n.d.", "#n/v", "<na>",
+		"(null)", "<null>", "\\n", "..", "...", "…", "not available", "no data", "nodata",
+		"undefined"}, strings.ToLower(text))
 }
 
 // speaks says whether a text is no number at all, not even NaN or an infinity:

@@ -186,7 +186,7 @@ func rowAsHeader(t *dataset.Table, facts []ColumnFacts) bool {
 
 // asRead reports facts about cells as they were read:
 // columns in which only some times name their zone, numbers in several units (read without
-// conversion), and values of half a limit of detection.
+// conversion), limits of detection that are read as numbers, and lines that were left out.
 func asRead(t *dataset.Table) (found finding.List) {
 	if t.Found.Zones != nil {
 		found.Add(finding.SomeZones, t.Found.Zones)
@@ -203,6 +203,12 @@ func asRead(t *dataset.Table) (found finding.List) {
 	}
 	for _, j := range slices.Sorted(maps.Keys(t.Found.Below)) {
 		found.Add(finding.BelowLimit, t.Found.Below[j].Cells, t.Names[j], t.Found.Below[j].First)
+	}
+	for _, j := range slices.Sorted(maps.Keys(t.Found.Above)) {
+		found.Add(finding.AboveLimit, t.Found.Above[j].Cells, t.Names[j], t.Found.Above[j].First)
+	}
+	if n := t.Found.Remarks; n > 0 {
+		found.Add(finding.RemarkLines, n)
 	}
 	return found
 }

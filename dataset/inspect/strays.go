@@ -38,6 +38,9 @@ func straysOf(t *dataset.Table) (all []strays) {
 				finding.New(finding.HeaderAgain, lists.Of(repeated, t.Where))})
 		}
 	}
+	if t.Lines != nil && unitRow(t) {
+		all = append(all, strays{[]int{0}, finding.New(finding.HeaderGoesOn, t.Where(0))})
+	}
 	blank := such(func(cells []float64) bool {
 		return !slices.ContainsFunc(cells, func(v float64) bool { return v == v })
 	})
@@ -57,6 +60,26 @@ func straysOf(t *dataset.Table) (all []strays) {
 		all = append(all, strays{[]int{row}, *found})
 	}
 	return all
+}
+
+// unitRow says whether the first row has texts only, and some of them in a column that otherwise
+// holds numbers: units, or further names.
+func unitRow(t *dataset.Table) bool {
+	numbers := false
+	reading := t.Reading()
+	for j, v := range t.Values[:len(t.Names)] {
+		texts := t.Texts(j)
+		isNumber := func(text string) bool {
+			_, err := reading.Parse(text)
+			return err == nil
+		}
+		if v == v && (texts == nil || isNumber(texts[int(v)])) {
+			return false
+		}
+		numbers = numbers || (v == v && len(texts) > 1 && !gapLike(texts[int(v)]) &&
+			len(lists.If(texts, isNumber)) == len(texts)-1)
+	}
+	return numbers
 }
 
 // strayRows returns the rows of all strays.

@@ -61,7 +61,7 @@ import (
 
 func init() {
 	files.Register(files.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic,
-		Read: read, Write: Write})
+		Read: read, Write: Write, Parts: true})
 }
 
 // read adds the rows of an open Parquet file to a table.

@@ -43,7 +43,7 @@ type inspectDocument struct {
 
 // ofReading are the flags of fit that say how a table is read.
 var ofReading = []string{"target", "missing-target", "dates", "decimal", "thousands", "na", "below",
-	"units", "skip-rows", "header", "sheet", "duplicates"}
+	"above", "units", "skip-rows", "header", "sheet", "duplicates"}
 
 func newInspect(c *common) *cobra.Command {
 	var f fitFlags
@@ -250,7 +250,7 @@ func factsTable(facts []inspect.ColumnFacts) string {
 	for _, f := range facts {
 		values := cautious.Digits(f.Low, 6) + " to " + cautious.Digits(f.High, 6)
 		switch {
-		case f.Kind == "empty":
+		case f.Kind == "empty", f.Kind == "refused":
 			values = ""
 		case f.Kind == "constant":
 			values = cautious.Digits(f.Low, 6)

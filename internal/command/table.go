@@ -45,7 +45,7 @@ type fitFlags struct {
 // Other settings of methods follow the group Method.
 var order = map[string]string{
 	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na " +
-		"below units skip-rows header sheet duplicates group " +
+		"below above units skip-rows header sheet duplicates group " +
 		strings.Join(observation.Options(), " ") + " scaling target-transform target-estimate no-standardise split splits " +
 		"test-fraction test params",
 	"Kernel": "kernel ard mean noise monotone",
@@ -161,9 +161,10 @@ func ofTables(r *dataset.Reading) []cliFlag {
 			help:   "what groups digits by three in CSV files: , . ' or a space"},
 		{name: "skip-rows", value: "N", to: &r.SkipRows, help: "lines of text, or rows of a " +
 			"sheet, above the table"}, {name: "header", value: "HOW", def: "auto", to: &r.Header,
-			values: []string{"auto", "yes", "no"}, help: "the first row names the columns: yes, " +
-				"no (they are c1, c2, ...), or auto " +
-				"(yes, unless it holds only numbers)"},
+			values: []string{"auto", "yes", "no", "unique", "two"}, help: "the first row names " +
+				"the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds " +
+				"only numbers); unique: yes, and repeated names get numbers; two: the first " +
+				"two rows do"},
 		{name: "sheet", value: "NAME", to: &r.Sheet,
 			help: "the sheet of a workbook, or file of a zip archive, if there are several"},
 	}
@@ -227,6 +228,9 @@ func (f *fitFlags) own() []cliFlag {
 			values: []string{"half"},
 			help: "how to read cells below a limit of detection, such as <0.1: as half of " +
 				"the limit"},
+		{name: "above", value: "HOW", rule: "text", to: &o.Data.Reading.Above,
+			values: []string{"limit"},
+			help:   "how to read cells above a limit of detection, such as >2000: as the limit"},
 		{name: "units", value: "TEXTS", to: &o.Data.Reading.Units,
 			help: "texts before or after numbers to leave out, such as kg in \"12.5 kg\""},
 		{name: "duplicates", value: "HOW", def: "keep", to: &f.duplicates,

@@ -45,7 +45,8 @@ func (o Asked) features() observation.Features {
 	p := o.Promise
 	k := o.Method.Kind()
 	with := observation.Features{Target: d.Target,
-		Own: append([]string{d.Target, d.Group}, d.Categorical...), Below: d.Reading.Below,
+		Own:      append([]string{d.Target, d.Group}, d.Categorical...),
+		Limits:   d.Reading.Below + d.Reading.Above,
 		Informed: o.Informed(), MeanAlone: o.certifiesMean(), Drawn: o.Drawn(),
 		Labels: p.Loss == string(pacbayes.Label) && p.Epsilon == 0.5 && p.Units == "raw",
 		Widths: p.Share > 0 || p.Curve || p.Calibration > 0,
