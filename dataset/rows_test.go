@@ -143,7 +143,8 @@ func TestError(t *testing.T) {
 		{"a,,c\n1,2,3\n", dataset.Error{File: "f.csv", Line: 1, Column: 2},
 			`f.csv: line 1: column 2 has no name: give it one in the header, or remove it`},
 		{"a,b,a\n1,2,3\n", dataset.Error{File: "f.csv", Column: 3, Name: "a"},
-			`f.csv: columns 1 and 3 are both named "a": rename one`},
+			`f.csv: columns 1 and 3 are both named "a": rename one, or have repeated names numbered with --header unique; if ` +
+				`the second row names columns too, say --header two`},
 	} {
 		table, err := files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
 		if err == nil {

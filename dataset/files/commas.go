@@ -54,7 +54,7 @@ func (c *commas) Read() ([]string, error) {
 		c.begin = c.line
 		switch {
 		case len(line) == 0:
-		case c.remarks != nil && line[0] == '#':
+		case c.remarks != nil && line[0] == '#' && len(c.record) > 0: // the header may begin with #
 			*c.remarks++
 		default:
 			if err := c.split(line); err != nil {

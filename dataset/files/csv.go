@@ -551,7 +551,7 @@ func (p *parser) row(record []string) error {
 	}
 	last := len(record) - 1
 	if p.before+len(t.Lines) == 0 && last == len(t.Names) && p.comma != 0 && !t.Found.Headless {
-		p.longer(record[last])
+		p.longer(record)
 	}
 	t.Lines = append(t.Lines, line)
 	if p.ends && last == len(t.Names) {
@@ -576,14 +576,19 @@ func (p *parser) row(record []string) error {
 	return t.Append(record)
 }
 
-// longer says what the last cell of the first row is, if the header has a cell less:
-// nothing after a separator, or else the row begins with a name that has no column in the header,
-// as R writes it.
-func (p *parser) longer(last string) {
-	if p.ends = strings.TrimSpace(last) == ""; p.ends {
+// longer decides why the first row has a cell more than the header. A row may end with a separator.
+// Or else, if it has a number, it begins with a name that has no column in the header, as R writes
+// it.
+func (p *parser) longer(record []string) {
+	p.ends = strings.TrimSpace(record[len(record)-1]) == ""
+	as := p.table.Reading()
+	p.indexed = !p.ends && slices.ContainsFunc(record[1:], func(cell string) bool {
+		_, err := as.Parse(strings.TrimSpace(cell))
+		return err == nil
+	})
+	if !p.indexed {
 		return
 	}
-	p.indexed = true
 	p.table.Names = slices.Insert(p.table.Names, 0, dataset.IndexName)
 	p.ignore()
 }

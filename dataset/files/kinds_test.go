@@ -231,7 +231,7 @@ func TestKindsRefuse(t *testing.T) {
 		{"t.csv", []byte("x\na,b\n1,2\n1,\"2\n"), dataset.Reading{SkipRows: 1}, "t.csv: line 4: a quote"},
 		{"t.csv", []byte("x\na,b\n1,2\n1,z\n"), dataset.Reading{SkipRows: 1}, `t.csv: line 4 (row 2), column 2 ("b"): "z"`},
 		{"t.csv", []byte("a\n"), dataset.Reading{SkipRows: -1}, "skip-rows -1"},
-		{"t.csv", []byte("a\n"), dataset.Reading{Header: "maybe"}, `header "maybe": want yes, no or auto`},
+		{"t.csv", []byte("a\n"), dataset.Reading{Header: "maybe"}, `header "maybe": want yes, no, unique, two or auto`},
 		{"t.csv", []byte("a\n"), dataset.Reading{MissingTarget: "x"}, `missing-target "x": want drop or refuse`},
 	} {
 		path := at(t, c.name, c.content)

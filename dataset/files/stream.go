@@ -53,7 +53,7 @@ func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 	return p.read()
 }
 
-// firstLine waits for the first line that isn't blank, and returns the text at hand.
+// firstLine waits for the lines that tell what the text is, and returns the text at hand.
 func firstLine(in *bufio.Reader) ([]byte, error) {
 	for n := 1; ; n = min(in.Buffered()+1, blockSize) {
 		head, err := in.Peek(n)
@@ -67,7 +67,10 @@ func firstLine(in *bufio.Reader) ([]byte, error) {
 		for len(rest) > 0 && rest[0] == '#' { // perhaps a remark above the header
 			_, rest, _ = bytes.Cut(rest, []byte("\n"))
 		}
-		if bytes.IndexByte(rest, '\n') >= 0 {
+		_, below, whole := bytes.Cut(rest, []byte("\n"))
+		mark := separator(rest, false)
+		// Without commas and semicolons, only the second line tells what separates cells.
+		if whole && (mark == ',' || mark == ';' || isJSON(rest) || bytes.IndexByte(below, '\n') >= 0) {
 			return head, nil
 		}
 	}

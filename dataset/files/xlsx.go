@@ -247,6 +247,7 @@ func (s *sheet) Read() ([]string, error) {
 			switch {
 			case errors.Is(err, errFormula) && s.width > 0 && column <= s.width:
 				s.refuse(column-1, err)
+				record = append(record, make([]string, max(column-len(record), 0))...)
 			case err != nil:
 				return nil, err
 			}

@@ -350,20 +350,22 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	if best != nil {
 		f.Advice = best[0].advice
 		f.Why = fmt.Sprintf("numbers as %q", spelling.Clip(c.texts[c.strange[0]]))
-		if slices.Contains(f.Advice, Advice{"below", "half"}) {
-			limits := slices.DeleteFunc(slices.Clone(c.strange), func(code int) bool {
-				return !belowLimit(c.texts[code])
-			})
-			f.Why = fmt.Sprintf("numbers, %d of %d below a limit of detection, as %q, which can "+
-				"be read as half the limit", c.number(limits), c.cells,
-				spelling.Clip(c.texts[limits[0]]))
+		limits := ""
+		for _, side := range []struct {
+			advice Advice
+			such   func(string) bool
+			as     string
+		}{{Advice{"below", "half"}, belowLimit, "half the limit"},
+			{Advice{"above", "limit"}, aboveLimit, "the limit"}} {
+			codes := lists.If(c.strange, func(code int) bool { return side.such(c.texts[code]) })
+			if slices.Contains(f.Advice, side.advice) {
+				limits += fmt.Sprintf(", %d of %d %s a limit of detection, as %q, which can be "+
+					"read as %s", c.number(codes), c.cells, side.advice.Flag,
+					spelling.Clip(c.texts[codes[0]]), side.as)
+			}
 		}
-		if slices.Contains(f.Advice, Advice{"above", "limit"}) {
-			limits := slices.DeleteFunc(slices.Clone(c.strange), func(code int) bool {
-				return !aboveLimit(c.texts[code])
-			})
-			f.Why += fmt.Sprintf("; %d of %d are above a limit, as %q, which can be read as the "+
-				"limit", c.number(limits), c.cells, spelling.Clip(c.texts[limits[0]]))
+		if limits != "" {
+			f.Why = "numbers" + limits
 		}
 		if len(best) > 1 {
 			f.Either = true
