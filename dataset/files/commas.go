@@ -18,7 +18,7 @@ type commas struct {
 	// the mark between cells; a space stands for any number of spaces and tabs
 	mark   byte
 	source string
-	// counts the lines that begin with # and are left out; nil: such a line is a row
+	// counts lines that begin with #. They are left out if some stand above the header.
 	remarks *int
 	line    int   // the line that was read last
 	begin   int   // the line on which the last row begins
@@ -54,7 +54,7 @@ func (c *commas) Read() ([]string, error) {
 		c.begin = c.line
 		switch {
 		case len(line) == 0:
-		case c.remarks != nil && line[0] == '#' && len(c.record) > 0: // the header may begin with #
+		case line[0] == '#' && len(c.record) > 0 && c.remarks != nil && *c.remarks > 0:
 			*c.remarks++
 		default:
 			if err := c.split(line); err != nil {
@@ -192,26 +192,4 @@ func (o *oneEnd) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// remarks returns the number of lines at the beginning of a text that begin with # and aren't of
-// its table. The last such line is the header if it has as many cells as the line below it.
-func remarks(head []byte, decimalComma bool) (lines int) {
-	var last []byte
-	for len(head) > 0 && head[0] == '#' {
-		last, head, _ = bytes.Cut(head, []byte("\n"))
-		lines++
-	}
-	first, _, whole := bytes.Cut(head, []byte("\n"))
-	mark := separator(head, decimalComma)
-	same := bytes.Count(last, []byte{mark}) == bytes.Count(first, []byte{mark})
-	if mark == 0 {
-		names := len(bytes.Fields(last))
-		cells := len(bytes.Fields(first))
-		same = names == cells || names == cells+1
-	}
-	if lines > 0 && (same || !whole) {
-		lines--
-	}
-	return lines
 }

@@ -175,27 +175,16 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	p := &parser{records: of, table: t, header: as.Header}
 	if !c.Bare && isJSON(head) {
 		p.header = "yes"
-		o := &objects{in: in, source: source, point: cmp.Or(as.Decimal, "."), end: as.SkipRows,
-			refuse: func(j int, err error) { p.table.Refuse(j, err) }}
-		if before := opening(head); before != nil {
-			o.within = true
-			o.offset = int64(len(before))
-			o.end += 1 + bytes.Count(before, []byte("\n"))
-			head = head[len(before):]
-			in.Discard(len(before))
-		}
-		o.head = bytes.Clone(head)
-		p.rows = o
+		p.rows = newObjects(objects{in: in, source: source, point: cmp.Or(as.Decimal, "."),
+			end: as.SkipRows, refuse: func(j int, err error) { p.table.Refuse(j, err) }}, head)
 		return p, in, nil
 	}
-	above := as.SkipRows
-	if above == 0 && !c.Bare {
-		above = remarks(head, as.Decimal == ",")
-		if err := skip(in, of, above); err != nil {
+	if !c.Bare && as.SkipRows == 0 {
+		t.Found.Remarks = remarks(head, as.Decimal == ",")
+		if err := skip(in, of, t.Found.Remarks); err != nil {
 			return nil, nil, err
 		}
-		t.Found.Remarks = above
-		for range above {
+		for range t.Found.Remarks {
 			_, head, _ = bytes.Cut(head, []byte("\n"))
 		}
 	}
@@ -204,10 +193,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		p.comma = cmp.Or(between(head, as, p.comma), p.comma)
 	}
 	p.comma = cmp.Or(p.comma, ',')
-	rows := newCommas(in, p.comma, source, above)
-	if t.Found.Remarks > 0 {
-		rows.remarks = &t.Found.Remarks
-	}
+	rows := newCommas(in, p.comma, source, as.SkipRows+t.Found.Remarks)
+	rows.remarks = &t.Found.Remarks
 	p.rows = rows
 	return p, in, nil
 }
@@ -232,10 +219,6 @@ func skip(in *bufio.Reader, of *records, lines int) error {
 	return nil
 }
 
-// blockSize is the size of the first part of a file, by which krigo tells what the file is.
-// A header line is rarely longer.
-const blockSize = 1 << 16
-
 // isText reports whether the first block of a file is UTF-8 without NUL bytes.
 // UTF-16, spreadsheets and archives aren't.
 func isText(head []byte) bool {
@@ -248,63 +231,6 @@ func isText(head []byte) bool {
 		}
 	}
 	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
-}
-
-// separator returns the comma, semicolon or tab outside quotes in the first line that isn't blank,
-// or 0. If commas are decimal commas, semicolons and tabs come first.
-func separator(head []byte, decimalComma bool) byte {
-	inQuotes := false
-	found := byte(0)
-	for _, c := range bytes.TrimLeft(head, "\r\n") {
-		switch {
-		case c == '"':
-			inQuotes = !inQuotes
-		case inQuotes:
-		case c == ',' && !decimalComma:
-			return ','
-		case c == ';', c == '\t' && found != ';':
-			found = c
-		case c == '\n':
-			return found
-		}
-	}
-	return found
-}
-
-// between says whether bars or spaces separate the fields of a text whose first line has no comma
-// or semicolon, or returns 0. The first two lines that aren't blank must have equally many fields,
-// or the first line a field less, as R writes names of rows. Names contain spaces too, so with
-// spaces one of the fields must be a number. If the first line has tabs, the second must have
-// numbers between two tabs.
-func between(head []byte, as dataset.Reading, found byte) byte {
-	if len(head) == blockSize { // the block may cut the last line
-		head = head[:bytes.LastIndexByte(head, '\n')+1]
-	}
-	number := func(field string) bool {
-		_, err := as.Parse(field)
-		return err == nil || as.IsMissing(field)
-	}
-	for _, mark := range []byte("\t| ") {
-		lines := newCommas(bytes.NewReader(head), mark, "", 0)
-		names, _ := lines.Read()
-		n := len(names)
-		fields, _ := lines.Read()
-		numbers := len(lists.If(fields, number))
-		switch same := n == len(fields) || (n+1 == len(fields) && found == 0); {
-		case mark == '\t':
-			if found == mark && !slices.ContainsFunc(fields, func(cell string) bool {
-				parts := strings.Fields(cell)
-				return len(parts) > 1 && len(lists.If(parts, number)) == len(parts)
-			}) {
-				return found
-			}
-		case n < 2 || !same:
-		case mark == '|' && n == len(fields) && found == 0,
-			mark == ' ' && as.Thousands != " " && len(as.Units) == 0 && numbers > 0:
-			return mark
-		}
-	}
-	return 0
 }
 
 // rows are the rows of a table that is being read.

@@ -57,6 +57,19 @@ type objects struct {
 	ahead  bool
 }
 
+// newObjects returns the objects of a text that begins with head.
+func newObjects(o objects, head []byte) *objects {
+	if before := opening(head); before != nil {
+		o.within = true
+		o.offset = int64(len(before))
+		o.end += 1 + bytes.Count(before, []byte("\n"))
+		head = head[len(before):]
+		o.in.Discard(len(before))
+	}
+	o.head = bytes.Clone(head)
+	return &o
+}
+
 func (o *objects) Line() int          { return o.line }
 func (o *objects) InputOffset() int64 { return o.offset }
 

@@ -350,21 +350,7 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	if best != nil {
 		f.Advice = best[0].advice
 		f.Why = fmt.Sprintf("numbers as %q", spelling.Clip(c.texts[c.strange[0]]))
-		limits := ""
-		for _, side := range []struct {
-			advice Advice
-			such   func(string) bool
-			as     string
-		}{{Advice{"below", "half"}, belowLimit, "half the limit"},
-			{Advice{"above", "limit"}, aboveLimit, "the limit"}} {
-			codes := lists.If(c.strange, func(code int) bool { return side.such(c.texts[code]) })
-			if slices.Contains(f.Advice, side.advice) {
-				limits += fmt.Sprintf(", %d of %d %s a limit of detection, as %q, which can be "+
-					"read as %s", c.number(codes), c.cells, side.advice.Flag,
-					spelling.Clip(c.texts[codes[0]]), side.as)
-			}
-		}
-		if limits != "" {
+		if limits := c.limits(f.Advice); limits != "" {
 			f.Why = "numbers" + limits
 		}
 		if len(best) > 1 {
@@ -384,6 +370,23 @@ func (c *column) numbers(f *ColumnFacts) bool {
 		slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "units" }),
 		"; %d of %d have no unit, and would be read as they stand", bare, c.cells)
 	return true
+}
+
+// limits says how many cells are limits of detection, if the advice says how to read them.
+func (c *column) limits(advice []Advice) (words string) {
+	for _, side := range []struct {
+		advice Advice
+		such   func(string) bool
+		as     string
+	}{{Advice{"below", "half"}, belowLimit, "half the limit"},
+		{Advice{"above", "limit"}, aboveLimit, "the limit"}} {
+		codes := lists.If(c.strange, func(code int) bool { return side.such(c.texts[code]) })
+		if slices.Contains(advice, side.advice) {
+			words += fmt.Sprintf(", %d of %d %s a limit of detection, as %q, which can be read as %s",
+				c.number(codes), c.cells, side.advice.Flag, spelling.Clip(c.texts[codes[0]]), side.as)
+		}
+	}
+	return words
 }
 
 // alikeOf returns the texts that look like numbers: no letter stands before their last digit.

@@ -28,6 +28,7 @@ class Parameters(Estimator):
         thousands: Value = None,
         na: Value = None,
         below: Value = None,
+        above: Value = None,
         units: Value = None,
         skip_rows: Value = None,
         header: Value = None,
@@ -158,13 +159,15 @@ class Parameters(Estimator):
             NaN, null, ?)
         below :
             how to read cells below a limit of detection, such as <0.1: as half of the limit (default text)
+        above :
+            how to read cells above a limit of detection, such as >2000: as the limit (default text)
         units :
             texts before or after numbers to leave out, such as kg in "12.5 kg"
         skip_rows :
             lines of text, or rows of a sheet, above the table
         header :
-            the first row names the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds only numbers)
-            (default auto)
+            the first row names the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds only numbers);
+            unique: yes, and repeated names get numbers; two: the first two rows do (default auto)
         sheet :
             the sheet of a workbook, or file of a zip archive, if there are several
         duplicates :
@@ -302,6 +305,7 @@ class Parameters(Estimator):
         self.thousands = thousands
         self.na = na
         self.below = below
+        self.above = above
         self.units = units
         self.skip_rows = skip_rows
         self.header = header
