@@ -128,7 +128,7 @@ func (t *Table) Refuse(j int, err error) {
 	if t.refused == nil {
 		t.refused = map[string]error{}
 	}
-	if t.refused[t.Names[j]] == nil {
+	if j < len(t.Names) && t.refused[t.Names[j]] == nil {
 		t.refused[t.Names[j]] = err
 	}
 }

@@ -92,6 +92,7 @@ def as_number(cell):
     """Returns the number in a cell. It returns NaN if the cell is missing, and None if the cell is text."""
     if cell.lower() in ("", "na", "n/a", "#n/a", "nan", "null", "?"):
         return nan
+    cell = re.sub("^\u2212", "-", cell)  # a typesetter's minus
     return float(cell) if DECIMAL.match(cell) and isfinite(float(cell)) else None
 def as_text(cell):
     v = as_number(cell)
@@ -100,7 +101,7 @@ def read_table(raw):
     text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig").replace("\r\n", "\n")
     comma = next((c for c in ",;\t" if c in re.sub(r'"[^"]*"', "", text.lstrip("\n")).split("\n")[0]), ",")
     lines = csv.reader((line + "\n" for line in text.split("\n")), delimiter=comma, skipinitialspace=comma != "\t", strict=True)
-    names, *rows = [[cell.strip() for cell in row] for row in lines if row]
+    names, *rows = [[re.sub('^="(.*)"$', r"\1", cell.strip(), flags=re.DOTALL) for cell in row] for row in lines if row]
     rows = [row for row in rows if row != [""] or len(names) == 1]
     require(len(set(names)) == len(names) and rows and all(len(r) == len(names) for r in rows), "the data aren't a table with a header")
     return {name: [row[j] for row in rows] for j, name in enumerate(names)}

@@ -525,6 +525,15 @@ func (p *parser) misfit(record []string) error {
 	t := p.table
 	at := &dataset.Error{File: t.Source, Sheet: t.Sheet, Line: p.rows.Line(),
 		Row: p.before + len(t.Lines)}
+	if p.indexed && len(t.Lines) == 2 && len(record)+1 == len(t.Names) {
+		// No row but the first has a name: the first has a field too many.
+		at.Line = t.Lines[0]
+		at.Row = 1
+		at.Err = p.wrongFields(len(record), len(t.Names))
+		t.Names = t.Names[1:]
+		p.indexed = false
+		return at
+	}
 	marks := func(text string) int { return strings.Count(text, ",") + strings.Count(text, ";") }
 	switch {
 	case len(record) == len(t.Names) && p.comma != 0 && marks(record[0]) > 0 &&
@@ -542,11 +551,15 @@ func (p *parser) misfit(record []string) error {
 		at.Err = fmt.Errorf("%q stands beside the table, whose first row ends in column %d",
 			spelling.Clip(record[beside]), len(t.Names))
 	default:
-		at.Err = fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those "+
-			"that hold a %q%s", len(t.Names), len(record), p.comma, spelling.If(p.indexed,
-			"; the first column, which the header doesn't name, is taken for names of rows"))
+		at.Err = p.wrongFields(len(t.Names), len(record))
 	}
 	return at
+}
+
+// wrongFields returns the error of a row with another number of fields than expected.
+func (p *parser) wrongFields(expected, got int) error {
+	return fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that "+
+		"hold a %q", expected, got, p.comma)
 }
 
 // records passes CSV text on until a record would take more memory than it may.

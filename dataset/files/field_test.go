@@ -99,11 +99,14 @@ func TestFieldRefuses(t *testing.T) {
 		{"decimal commas between commas", "a,b\n1,5,2\n1,7,3\n", `f: line 3: each row has a field more than the header, and ` +
 			`the first can't be the row's name, since "1" stands in line 2 too`},
 		{"a row of two fields more", "a,b\n1,2,3,4\n", "expected 2 fields, got 4"},
+		{"one row of a field more", "a,b\n1,2,3\n4,5\n6,7\n", "f: line 2 (row 1): expected 2 fields, got 3: add or remove " +
+			"fields, or quote those that hold a ','"},
 		{"an array that doesn't end", "[{\"a\":1},\n{\"a\":2}\n", "f: line 3: the array of objects doesn't end"},
 		{"numbers in an array", "[{\"a\":1},\n7]", "f: line 2: no JSON object with keys"},
 	} {
 		_, err := CSV{From: strings.NewReader(c.text), Source: "f"}.Read()
 		must.Fail(t, err, c.want, c.name)
+		must.Hold(t, c.name != "one row of a field more" || !strings.Contains(err.Error(), "--skip-rows"), "%v", err)
 	}
 }
 

@@ -1,0 +1,91 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/must"
+)
+
+// TestFieldFits: predict and certify read a table as the fit did, whatever its kind. The numbers are those of the same
+// table as plain CSV.
+func TestFieldFits(t *testing.T) {
+	parquet := must.Get(os.Getwd())(t) + "/../../dataset/parquet/testdata/"
+	t.Chdir(t.TempDir())
+	var a, x, y []string
+	for i := range 150 {
+		v := float64(i*37%151) / 15
+		a, x = append(a, fmt.Sprint(i%4)), append(x, fmt.Sprintf("%.3f", v-5))
+		y = append(y, fmt.Sprintf("%.4f", 3*math.Sin(v)+float64(i*17%13)/60))
+	}
+	rows := func(header, format string) string {
+		text := header
+		for i := range x {
+			text += strings.NewReplacer("N", fmt.Sprint(i+1), "A", a[i], "X", x[i], "Y", y[i]).Replace(format)
+		}
+		return text
+	}
+	write(t, "plain.csv", rows("a,x,y\n", "A,X,Y\n"))
+	write(t, "r.csv", rows("\"a\" \"x\" \"y\"\n", "\"N\" A X Y\n"))
+	write(t, "remarks.csv", rows("# of 2024\na,x,y\n", "A,X,Y\n")+"# end\n")
+	write(t, "cr.csv", strings.ReplaceAll(rows("a,x,y\n", "A,X,Y\n"), "\n", "\r"))
+	write(t, "minus.csv", strings.NewReplacer("-", "\u2212", ",", ";").Replace(rows("a,x,y\n", "A,X,Y,\n")))
+	write(t, "array.json", "["+strings.TrimSuffix(rows("", "{\"a\": A, \"x\": X, \"y\": Y, \"o\": {\"p\": [1]}},\n"), ",\n")+"]")
+	write(t, "unique.csv", rows("a,y,y\n", "A,Y,X\n"))
+	write(t, "two.csv", rows("a,x,y\nkg,m,s\n", "A,X,Y\n"))
+	want := ""
+	for _, c := range []struct {
+		flags string
+		same  bool // the same columns as in plain.csv
+	}{
+		{"plain.csv --target y", true}, {"r.csv --target y", true}, {"remarks.csv --target y", true},
+		{"cr.csv --target y", true}, {"minus.csv --target y", true}, {"array.json --target y --ignore o", true},
+		{"unique.csv --header unique --target y", false}, {"two.csv --header two --target y~s", false},
+		{parquet + "p_list.parquet --target y --ignore l", false}, {parquet + "p_part --target y --categorical k", false},
+	} {
+		args := strings.Fields(c.flags)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "~", " ")
+		}
+		runs(t, append([]string{"fit", "--kernel", "se", "--restarts", "1", "--out", "m.krigo", "--quiet"}, args...)...)
+		predicted := runs(t, "predict", "m.krigo", args[0], "--quiet")
+		runs(t, "certify", "m.krigo", args[0], "--quiet")
+		if want == "" {
+			want = predicted
+		}
+		must.Hold(t, !c.same || predicted == want, "%s predicts otherwise", c.flags)
+	}
+	// A used column that can't be read is an error that names it, and inspect's command leaves it out.
+	o := call(t.Context(), "fit", "array.json", "--target", "y", "--out", "m.krigo", "--quiet")
+	must.Hold(t, o.status != 0 && strings.Contains(o.stderr, `"o" holds a list or an object`) &&
+		strings.Contains(o.stderr, "--ignore o"), "%s", o.stderr)
+	said := runs(t, "inspect", "array.json", "--target", "y")
+	must.Hold(t, strings.Contains(said, "--target y --ignore o"), "%s", said)
+}
+
+// TestConstantTarget: of several targets, one whose values are all the same gets no model, and the others get theirs, at
+// the δ that they would have had.
+func TestConstantTarget(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "x,y,z,c\n"
+	for i := range 160 {
+		v := float64(i*37%161) / 16
+		text += fmt.Sprintf("%.3f,%.4f,%.4f,4.5\n", v, math.Sin(v)+float64(i*17%13)/60, math.Cos(v)+float64(i*7%11)/60)
+	}
+	write(t, "t.csv", text)
+	for _, targets := range []string{"y,c", "y,z,c"} {
+		said := runs(t, "fit", "t.csv", "--target", targets, "--kernel", "se", "--restarts", "1", "--out", "m.krigo", "--quiet")
+		parts := strings.Count(targets, ",") + 2
+		must.Hold(t, strings.Contains(flat(said), `every value of target "c" is the same, so it has no model`) &&
+			strings.Contains(flat(said), fmt.Sprintf("δ = %.6g", 0.01/float64(parts))),
+			"%s", said)
+		runs(t, "certify", "m.krigo", "t.csv", "--quiet")
+		write(t, "new.csv", "x,z\n1,0\n2,1\n")
+		runs(t, "predict", "m.krigo", "new.csv", "--quiet")
+	}
+	o := call(t.Context(), "fit", "t.csv", "--target", "c", "--out", "m.krigo", "--quiet")
+	must.Hold(t, o.status != 0 && strings.Contains(o.stderr, "nothing to learn"), "%s", o.stderr)
+}
