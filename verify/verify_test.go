@@ -688,6 +688,19 @@ func TestOtherData(t *testing.T) {
 	}
 }
 
+// TestWritten shows that verify.py reads a typesetter's minus and a spreadsheet's quotes as krigo does.
+func TestWritten(t *testing.T) {
+	_, rows := rowsOf(60, "")
+	text := "x,y\n"
+	for _, row := range rows {
+		text += "=\"" + row[0] + "\"," + strings.Replace(row[1], "-", "\u2212", 1) + "\n"
+	}
+	table := filepath.Join(t.TempDir(), "data.csv")
+	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
+	agrees, said := verify(t, "../model/testdata/v5.krigo", table)
+	must.Hold(t, agrees, "%s", said)
+}
+
 // TestForeignLoss shows that verify.py refuses a certificate by a loss that it doesn't know, and names the loss.
 func TestForeignLoss(t *testing.T) {
 	pacbayes.RegisterLoss("tanh", func(miss float64) float64 { return math.Tanh(math.Abs(miss)) })
