@@ -19,7 +19,7 @@ import (
 // The zero value is for cells as programs write them:
 // numbers with a decimal point, without groups of digits or units, and dates as text.
 // A model keeps its Reading for further tables.
-// Decimal, Thousands, Below, Above and Units apply to formats that hold text, such as CSV, JSON lines and
+// Decimal, Thousands, Below, Above and Units apply to formats that hold text, such as CSV, JSON and
 // sheets. Missing and Dates apply to every format.
 type Reading struct {
 	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
@@ -259,8 +259,8 @@ func belowLimit(cell string) (limit string, below bool) {
 	return strings.TrimSpace(limit), below
 }
 
-// aboveLimit says whether a cell such as ">2000" says that a value is above a limit, and returns the
-// limit.
+// aboveLimit says whether a cell such as ">2000" says that a value is above a limit, and returns
+// the limit.
 func aboveLimit(cell string) (limit string, above bool) {
 	if limit, above = strings.CutPrefix(cell, ">"); !above {
 		limit, above = strings.CutPrefix(cell, "≥")

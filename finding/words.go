@@ -214,7 +214,8 @@ var words = map[Kind]entry{
 	ConstantTarget: {Warning, "every value of target %q is the same, so it has no model"},
 	AboveLimit: {Warning, "%d cells of %q, first in %n, are above a limit of detection; krigo " +
 		"reads them as the limit"},
-	RemarkLines: {Note, "%d lines that begin with # were left out, since some stand above the table"},
+	RemarkLines: {Note, "%d lines that begin with # were left out, since some stand above the " +
+		"table"},
 	HeaderGoesOn: {Warning, "%n: names the columns too, or their units; say --header two, which " +
 		"joins it to the names"},
 	Sentinel: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in " +

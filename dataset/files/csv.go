@@ -67,11 +67,11 @@ func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error),
 
 var errNotText = errors.New("not a text file")
 
-// CSV is the text of a table to be read: CSV as in RFC 4180, JSON lines, or one of these packed
-// ([RegisterPacked]).
+// CSV is the text of a table to be read: CSV as in RFC 4180, JSON lines, a JSON array of objects, or
+// one of these packed ([RegisterPacked]).
 //
 // Commas separate fields. If the first line has no comma, semicolons or tabs may separate them.
-// If it has no such separator, bars or any number of spaces may separate the fields:
+// If it has no such separator, bars or any number of spaces and tabs may separate the fields:
 // the first two lines must then have equally many fields, and with spaces one field must be a
 // number. The first line is a header unless all its fields are numbers or missing values, or unless
 // As says otherwise. Without a header the columns are named x1, x2, … and the last y.
@@ -79,10 +79,11 @@ var errNotText = errors.New("not a text file")
 // Other cells are numbers or text.
 //
 // UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" isn't a row.
-// If lines end with a separator, the nameless and empty last column isn't a column.
+// If lines end with a separator, the nameless and empty last column isn't a column. Lines that
+// begin with # aren't rows if some stand above the header.
 //
 // A first column without a name is called (index), as in the file of a pandas DataFrame, and fits
-// leave it out. A text whose table or line takes more memory than it may is an error (package
+// leave it out. The same goes for names of rows, for which R writes no name in the header. A text whose table or line takes more memory than it may is an error (package
 // memory).
 type CSV struct {
 	From   io.Reader
@@ -467,7 +468,9 @@ func (p *parser) row(record []string) error {
 	t := p.table
 	line := p.rows.Line()
 	if p.run++; len(record) != p.width {
-		p.width, p.from, p.run = len(record), line, 1
+		p.width = len(record)
+		p.from = line
+		p.run = 1
 	}
 	if p.first != nil { // the table won't be used
 		if p.skipped++; len(record) != len(t.Names) {
@@ -519,8 +522,8 @@ func (p *parser) longer(record []string) {
 	p.ignore()
 }
 
-// misfit returns the error of a row that doesn't have a cell for each column, or of the first row of
-// a table with one column if it seems to hold several. It returns nil if nothing is wrong.
+// misfit returns the error of a row that doesn't have a cell for each column, or of the first row
+// of a table with one column if it seems to hold several. It returns nil if nothing is wrong.
 func (p *parser) misfit(record []string) error {
 	t := p.table
 	at := &dataset.Error{File: t.Source, Sheet: t.Sheet, Line: p.rows.Line(),

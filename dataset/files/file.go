@@ -53,8 +53,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// ReadFile reads a table from a file, or from a folder of Parquet files. It knows a registered [Format] by the file's first bytes or
-// its ending, and takes any other file as CSV (see [CSV]).
+// ReadFile reads a table from a file, or from a folder of Parquet files. It knows a registered
+// [Format] by the file's first bytes or its ending, and takes any other file as CSV (see [CSV]).
 // It reads all formats but NPY into memory, also the formats of packages of their own, such as
 // Parquet.
 //

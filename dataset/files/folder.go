@@ -22,8 +22,8 @@ type part struct {
 }
 
 // readFolder reads the files of a folder as one table, in the order of their names, as Spark and
-// DuckDB write it. A folder in it that is named KEY=VALUE adds a column KEY. Files and folders whose
-// names begin with _ or . aren't of the table.
+// DuckDB write it. A folder in it that is named KEY=VALUE adds a column KEY. Files and folders
+// whose names begin with _ or . aren't of the table.
 func readFolder(folder string, as dataset.Reading) (*dataset.Table, error) {
 	parts, err := partsOf(folder)
 	if err != nil {

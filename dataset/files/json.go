@@ -15,8 +15,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// isJSON says whether text begins like an object with a key, or like an array of objects. CSV has no
-// quote at that place.
+// isJSON says whether text begins like an object with a key, or like an array of objects. CSV has
+// no quote at that place.
 func isJSON(head []byte) bool {
 	rest, found := bytes.CutPrefix(bytes.TrimSpace(head), []byte("{"))
 	return (found && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))) || opening(head) != nil
@@ -27,8 +27,8 @@ func isJSON(head []byte) bool {
 var array = regexp.MustCompile(
 	`^\s*(?:\{\s*"[^"]*"\s*:|\{(?s:.*?)"data"\s*:)?\s*\[\s*\{`)
 
-// opening returns the part of a JSON text before the objects of its array. It is nil if the text has
-// no such array, or an object in its first line and another one below.
+// opening returns the part of a JSON text before the objects of its array. It is nil if the text
+// has no such array, or an object in its first line and another object below.
 func opening(head []byte) []byte {
 	at := array.FindIndex(head)
 	line, below, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))

@@ -70,7 +70,8 @@ func firstLine(in *bufio.Reader) ([]byte, error) {
 		_, below, whole := bytes.Cut(rest, []byte("\n"))
 		mark := separator(rest, false)
 		// Without commas and semicolons, only the second line tells what separates cells.
-		if whole && (mark == ',' || mark == ';' || isJSON(rest) || bytes.IndexByte(below, '\n') >= 0) {
+		if whole && (mark == ',' || mark == ';' || isJSON(rest) ||
+			bytes.IndexByte(below, '\n') >= 0) {
 			return head, nil
 		}
 	}

@@ -102,7 +102,9 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing,
 		Distinct: min(len(a.seen), distinctMost+1)}
 	if err := t.Refused(j); err != nil {
-		f.Kind, f.Why, f.Unfit = "refused", unread(err), true
+		f.Kind = "refused"
+		f.Why = unread(err)
+		f.Unfit = true
 		f.Missing = 0
 		f.Advice = []Advice{{"ignore", f.Name}}
 		return f

@@ -382,8 +382,9 @@ func (c *column) limits(advice []Advice) (words string) {
 		{Advice{"above", "limit"}, aboveLimit, "the limit"}} {
 		codes := lists.If(c.strange, func(code int) bool { return side.such(c.texts[code]) })
 		if slices.Contains(advice, side.advice) {
-			words += fmt.Sprintf(", %d of %d %s a limit of detection, as %q, which can be read as %s",
-				c.number(codes), c.cells, side.advice.Flag, spelling.Clip(c.texts[codes[0]]), side.as)
+			words += fmt.Sprintf(", %d of %d %s a limit of detection, as %q, which can be read as "+
+				"%s", c.number(codes), c.cells, side.advice.Flag,
+				spelling.Clip(c.texts[codes[0]]), side.as)
 		}
 	}
 	return words
