@@ -67,8 +67,8 @@ func RegisterPacked(f Format, reader func(io.Reader) (io.Reader, error),
 
 var errNotText = errors.New("not a text file")
 
-// CSV is the text of a table to be read: CSV as in RFC 4180, JSON lines, a JSON array of objects, or
-// one of these packed ([RegisterPacked]).
+// CSV is the text of a table to be read: CSV as in RFC 4180, JSON lines, a JSON array of objects,
+// or one of these packed ([RegisterPacked]).
 //
 // Commas separate fields. If the first line has no comma, semicolons or tabs may separate them.
 // If it has no such separator, bars or any number of spaces and tabs may separate the fields:
@@ -83,8 +83,8 @@ var errNotText = errors.New("not a text file")
 // begin with # aren't rows if some stand above the header.
 //
 // A first column without a name is called (index), as in the file of a pandas DataFrame, and fits
-// leave it out. The same goes for names of rows, for which R writes no name in the header. A text whose table or line takes more memory than it may is an error (package
-// memory).
+// leave it out. The same goes for names of rows, for which R writes no name in the header.
+// A text whose table or line takes more memory than it may is an error (package memory).
 type CSV struct {
 	From   io.Reader
 	Source string          // the name in errors
