@@ -162,9 +162,8 @@ func ofTables(r *dataset.Reading) []cliFlag {
 		{name: "skip-rows", value: "N", to: &r.SkipRows, help: "lines of text, or rows of a " +
 			"sheet, above the table"}, {name: "header", value: "HOW", def: "auto", to: &r.Header,
 			values: []string{"auto", "yes", "no", "unique", "two"}, help: "the first row names " +
-				"the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds " +
-				"only numbers); unique: yes, and repeated names get numbers; two: the first " +
-				"two rows do"},
+				"the columns: yes, unique (numbers repeated names), two (rows), no (c1, c2, " +
+				"...), auto (if not numbers)"},
 		{name: "sheet", value: "NAME", to: &r.Sheet,
 			help: "the sheet of a workbook, or file of a zip archive, if there are several"},
 	}

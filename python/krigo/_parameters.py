@@ -166,8 +166,8 @@ class Parameters(Estimator):
         skip_rows :
             lines of text, or rows of a sheet, above the table
         header :
-            the first row names the columns: yes, no (they are c1, c2, ...), or auto (yes, unless it holds only numbers);
-            unique: yes, and repeated names get numbers; two: the first two rows do (default auto)
+            the first row names the columns: yes, unique (numbers repeated names), two (rows), no (c1, c2, ...), auto (if
+            not numbers) (default auto)
         sheet :
             the sheet of a workbook, or file of a zip archive, if there are several
         duplicates :
