@@ -256,20 +256,24 @@ func belowLimit(cell string) (limit string, below bool) {
 	if limit, below = strings.CutPrefix(cell, "<"); !below {
 		limit, below = strings.CutPrefix(cell, "≤")
 	}
-	return strings.TrimSpace(limit), below
+	return strings.TrimSpace(strings.TrimPrefix(limit, "=")), below
 }
 
-// aboveLimit says whether a cell such as ">2000" says that a value is above a limit, and returns
-// the limit.
+// aboveLimit says whether a cell such as ">2000" or "90+" says that a value is above a limit, and
+// returns the limit.
 func aboveLimit(cell string) (limit string, above bool) {
+	if limit, above = strings.CutSuffix(cell, "+"); above {
+		return limit, above
+	}
 	if limit, above = strings.CutPrefix(cell, ">"); !above {
 		limit, above = strings.CutPrefix(cell, "≥")
 	}
-	return strings.TrimSpace(limit), above
+	return strings.TrimSpace(strings.TrimPrefix(limit, "=")), above
 }
 
 // alike replaces each character that looks like a separator by that separator.
-var alike = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "’", "'")
+var alike = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ",
+	"\u2007", " ", "’", "'")
 
 // ungrouped returns the whole part of a number without its separators.
 // It also says whether every separator stood between groups of three digits.

@@ -436,8 +436,8 @@ func (p *parser) names(record []string) ([]string, error) {
 		case name == "":
 			return nil, &dataset.Error{File: p.table.Source, Sheet: p.table.Sheet,
 				Line: p.rows.Line(), Column: j + 1,
-				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it",
-					j+1)}
+				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it%s",
+					j+1, p.title(record))}
 		}
 		names[j] = name
 		for k := 1; p.header == "unique" && taken[names[j]]; k++ {
@@ -446,6 +446,26 @@ func (p *parser) names(record []string) ([]string, error) {
 		taken[names[j]] = true
 	}
 	return names, nil
+}
+
+// title says which flag passes over the first row, if it seems to be a title: few of its cells have
+// a text, and a row soon after it has a text in all.
+func (p *parser) title(first []string) (hint string) {
+	empty := func(cell string) bool { return strings.TrimSpace(cell) == "" }
+	few := 2*len(lists.If(first, empty)) >= len(first)
+	number := func(cell string) bool { return isData(p.table.Reading(), []string{cell}) }
+	for range 10 {
+		record, err := p.rows.Read()
+		if err != nil || !few {
+			return ""
+		}
+		if len(record) > 1 && !slices.ContainsFunc(record, empty) &&
+			!slices.ContainsFunc(record, number) {
+			return fmt.Sprintf("; if the table begins in line %d, say --skip-rows %d",
+				p.rows.Line(), p.rows.Line()-1)
+		}
+	}
+	return ""
 }
 
 // ignore finds the positions of columns that aren't wanted.

@@ -54,7 +54,10 @@ func TestField(t *testing.T) {
 		{"two rows of names", ",size,size\n,area,age\n0,1,2\n", dataset.Reading{Header: "two"},
 			"(index)|size area|size age; 3: 0 1 2"},
 		{"units", "area,age\nm2,years\n1,2\n", dataset.Reading{Header: "two"}, "area m2|age years; 3: 1 2"},
-		{"above a limit", "a\n>2000\n5\n≥ 7\n", dataset.Reading{Above: "limit"}, "a; 2: 2000; 3: 5; 4: 7"},
+		{"above a limit", "a\n>2000\n5\n≥ 7\n>=8\n90+\n", dataset.Reading{Above: "limit"},
+			"a; 2: 2000; 3: 5; 4: 7; 5: 8; 6: 90"},
+		{"an array behind other keys", "{\"n\": 1, \"results\": [{\"a\": NaN, \"b\": \"x: NaN,\"}]}", dataset.Reading{},
+			"a|b; 1:  x: NaN,"},
 		{"an array", "[{\"a\":1,\"b\":\"x\"},\n {\"a\":2,\n\"b\":\"}\\\"]\"}]\n", dataset.Reading{},
 			"a|b; 1: 1 x; 2: 2 }\"]"},
 		{"an array in an object", "{\"data\": [{\"a\": 1}, {\"a\": 2, \"b\": 3}], \"n\": 2}", dataset.Reading{},
@@ -102,6 +105,10 @@ func TestFieldRefuses(t *testing.T) {
 		{"one row of a field more", "a,b\n1,2,3\n4,5\n6,7\n", "f: line 2 (row 1): expected 2 fields, got 3: add or remove " +
 			"fields, or quote those that hold a ','"},
 		{"an array that doesn't end", "[{\"a\":1},\n{\"a\":2}\n", "f: line 3: the array of objects doesn't end"},
+		{"an object of columns", "{\"a\":{\"0\":1},\"b\":{\"0\":2}}", `f: line 1: each key holds a list or an object: write an ` +
+			`array of objects with a value for each key, as pandas does with orient="records"`},
+		{"a title between separators", "Report,,\n,,\na,b,c\n1,2,3\n", "f: line 1: column 2 has no name: give it one in the " +
+			"header, or remove it; if the table begins in line 3, say --skip-rows 2"},
 		{"numbers in an array", "[{\"a\":1},\n7]", "f: line 2: no JSON object with keys"},
 	} {
 		_, err := CSV{From: strings.NewReader(c.text), Source: "f"}.Read()

@@ -23,9 +23,13 @@ func isJSON(head []byte) bool {
 }
 
 // array matches the beginning of a text that is an array of objects, or an object whose first key,
-// or whose key data, holds one.
-var array = regexp.MustCompile(
-	`^\s*(?:\{\s*"[^"]*"\s*:|\{(?s:.*?)"data"\s*:)?\s*\[\s*\{`)
+// or whose key data or the like, holds one.
+// noNumber matches texts, and the value NaN, which Python writes though JSON doesn't have it.
+var (
+	array = regexp.MustCompile(`^\s*(?:\{\s*"[^"]*"\s*:|` +
+		`\{(?s:.*?)"(?:data|items|records|results|rows)"\s*:)?\s*\[\s*\{`)
+	noNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN`)
+)
 
 // opening returns the part of a JSON text before the objects of its array. It is nil if the text
 // has no such array, or an object in its first line and another object below.
@@ -152,6 +156,7 @@ func (o *objects) Read() ([]string, error) {
 	o.ahead = false
 	keys, values, err := object(o.text)
 	record := make([]string, len(o.names))
+	nested := 0
 	for j, name := range o.names {
 		switch v := values[name].(type) {
 		case json.Number:
@@ -161,10 +166,15 @@ func (o *objects) Read() ([]string, error) {
 		case bool:
 			record[j] = map[bool]string{false: "0", true: "1"}[v]
 		case map[string]any, []any: // a table's cell is one value
+			nested++
 			o.refuse(j, &dataset.Error{File: o.source, Line: o.line, Err: fmt.Errorf("%q holds a "+
 				"list or an object: give its parts keys of their own", spelling.Clip(name))})
 		}
 		delete(values, name)
+	}
+	if nested == len(o.names) && nested > 1 && err == nil {
+		err = errors.New("each key holds a list or an object: write an array of objects with a " +
+			"value for each key, as pandas does with orient=\"records\"")
 	}
 	for _, key := range keys {
 		if _, left := values[key]; left && err == nil {
@@ -184,6 +194,14 @@ var errNoObject = errors.New("no JSON object with keys: write one in each line, 
 func object(line []byte) (keys []string, values map[string]any, err error) {
 	// The decoder reads token by token, because a map would lose the keys' order and their
 	// repetitions.
+	if !json.Valid(line) {
+		line = noNumber.ReplaceAllFunc(line, func(part []byte) []byte {
+			if part[0] == '"' {
+				return part
+			}
+			return []byte("null")
+		})
+	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	values = map[string]any{}

@@ -421,7 +421,11 @@ func (c *column) likeNumbers(f *ColumnFacts) bool {
 func belowLimit(text string) bool { return text[0] == '<' || strings.HasPrefix(text, "≤") }
 
 // aboveLimit says whether a text says that a value is above a limit.
-func aboveLimit(text string) bool { return text[0] == '>' || strings.HasPrefix(text, "≥") }
+func aboveLimit(text string) bool {
+	last := len(text) - 1
+	return text[0] == '>' || strings.HasPrefix(text, "≥") ||
+		(last > 0 && text[last] == '+' && text[last-1] >= '0' && text[last-1] <= '9')
+}
 
 // gapLike says whether people write this text for a missing value, so that one such cell is enough.
 func gapLike(text string) bool {
