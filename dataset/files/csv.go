@@ -376,11 +376,13 @@ func (p *parser) finish() error {
 	case p.first != nil:
 		// Most rows have as many cells as each other, but not as the first: notes stand above.
 		notes := p.run > len(p.table.Lines) && p.width > 1
-		return fmt.Errorf("%w%s%s", p.first,
+		return fmt.Errorf("%w%s%s%s", p.first,
 			spelling.If(p.more > 0, " (and %d more problems)", p.more),
 			spelling.If(notes && p.width != len(p.table.Names), "; if the table begins in %s %d, "+
 				"say --skip-rows %d", spelling.Either(p.table.Sheet == "", "line", "row"), p.from,
-				p.from-1))
+				p.from-1),
+			spelling.If(!notes && len(p.table.Names) == 1, "; if the first lines are notes, pass "+
+				"over them by --skip-rows"))
 	case p.table.Names == nil:
 		return fmt.Errorf("%s: the file is empty: a table was expected", p.table.Source)
 	case p.before+len(p.table.Lines) == 0:

@@ -60,8 +60,8 @@ func TestMeanings(t *testing.T) {
 	type row struct {
 		A int32            `parquet:"a,decimal(2:9)"`
 		B int64            `parquet:"b,decimal(3:18)"`
-		C [2]byte          `parquet:"c,decimal(1:4)"`
-		S deprecated.Int96 `parquet:"s"`
+		C [2]byte          `parquet:"c,decimal(1:4),dict"`
+		S deprecated.Int96 `parquet:"s,dict"`
 		U [16]byte         `parquet:"u,uuid"`
 		N struct {
 			X float64 `parquet:"x"`
@@ -71,13 +71,17 @@ func TestMeanings(t *testing.T) {
 	const noon = 12 * 3600 * 1_000_000_000
 	stamp := deprecated.Int96{uint32(noon & 0xffffffff), uint32(noon >> 32), 2440588 + 19000}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	must.Do(t, parquet.WriteFile(path, []row{{A: -150, B: 1234567, C: [2]byte{0xff, 0xf6}, S: stamp,
-		U: [16]byte{0xab, 15: 1}, Z: 5}}))
+	rows := []row{{A: -150, B: 1234567, C: [2]byte{0xff, 0xf6}, S: stamp, U: [16]byte{0xab, 15: 1}, Z: 5}}
+	for i := range 300 {
+		rows = append(rows, row{C: [2]byte{byte(i / 256), byte(i)}, S: stamp})
+	}
+	must.Do(t, parquet.WriteFile(path, rows))
 	table := must.Get(files.ReadFile(path, dataset.Reading{Dates: []dataset.Dates{{Column: "s"}}}))(t)
 	must.Be(t, fmt.Sprint(table.Names), "[a b c s u n z]")
 	must.Be(t, fmt.Sprint(table.Values[:4]), "[-1.5 1234.567 -1 19000.5]")
 	must.Be(t, table.CellText(4, table.Values[4]), "ab000000-0000-0000-0000-000000000001")
 	must.Be(t, table.Values[6], 5.0)
+	must.Be(t, table.Values[300*7+2], 29.9)
 	must.Fail(t, table.Refused(5), `column 6 ("n") holds group`)
 }
 
