@@ -1,8 +1,13 @@
 package files
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +150,49 @@ func TestRefused(t *testing.T) {
 		must.Hold(t, facts[0].Kind == "refused" && facts[0].Missing == 0 && facts[0].Flags() == "--ignore when",
 			"%+v", facts[0])
 		must.Refuse(ReadFile(at(t, name, content), dataset.Reading{Distinct: true}))(t, "--duplicates drop")
+	}
+}
+
+// TestAsStandard: what the standard library writes and reads as CSV, commas reads in the same way, with each mark.
+func TestAsStandard(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	parts := strings.Split("a b 1.5 \" , ; | \n \r\n é \\ # =", " ")
+	parts = append(parts, " ", "\t")
+	for range 3000 {
+		for _, mark := range []byte(",;\t|") {
+			var text bytes.Buffer
+			w := csv.NewWriter(&text)
+			w.Comma = rune(mark)
+			for range 1 + random.IntN(4) {
+				row := []string{"x"}
+				for range 1 + random.IntN(3) {
+					cell := ""
+					for range random.IntN(4) {
+						cell += parts[random.IntN(len(parts))]
+					}
+					row = append(row, cell)
+				}
+				must.Do(t, w.Write(row))
+			}
+			w.Flush()
+			// A backslash before a quote says what the quote is.
+			if strings.Contains(text.String(), "\\\"") || strings.Contains(text.String(), "=\"") {
+				continue
+			}
+			standard := csv.NewReader(bytes.NewReader(text.Bytes()))
+			standard.Comma = rune(mark)
+			standard.FieldsPerRecord = -1
+			standard.TrimLeadingSpace = mark != '\t'
+			want := must.Get(standard.ReadAll())(t)
+			ours := newCommas(bytes.NewReader(text.Bytes()), mark, "", 0)
+			for i, row := range want {
+				got, err := ours.Read()
+				must.Need(t, err == nil && slices.Equal(got, row), "%q: row %d is %q, want %q (%v)", text.String(), i, got,
+					row, err)
+			}
+			_, err := ours.Read()
+			must.Need(t, err == io.EOF && ours.InputOffset() == int64(text.Len()), "%q: %v", text.String(), err)
+		}
 	}
 }
 
