@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,6 +84,28 @@ func TestMeanings(t *testing.T) {
 	must.Be(t, table.Values[6], 5.0)
 	must.Be(t, table.Values[300*7+2], 29.9)
 	must.Fail(t, table.Refused(5), `column 6 ("n") holds group`)
+}
+
+// TestDamagedColumn: damage in a column that isn't used keeps nobody from the others.
+func TestDamagedColumn(t *testing.T) {
+	type row struct {
+		A float64 `parquet:"a"`
+		B float64 `parquet:"b"`
+	}
+	var b bytes.Buffer
+	must.Do(t, parquet.Write(&b, []row{{1, 2}, {3, 4}}))
+	file := must.Get(parquet.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len())))(t)
+	for k := range 4 {
+		b.Bytes()[file.Metadata().RowGroups[0].Columns[1].MetaData.DataPageOffset+int64(k)] = 0xff
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	must.Do(t, os.WriteFile(path, b.Bytes(), 0o666))
+	table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
+	d := must.Get(table.Unlabelled([]string{"a"}))(t)
+	x := make([]float64, 2)
+	must.Do(t, d.Read(d.All(), x, nil))
+	must.Be(t, fmt.Sprint(x), "[1 3]")
+	must.Refuse(table.Unlabelled([]string{"a", "b"}))(t, `t.parquet: column 2 ("b") is damaged`)
 }
 
 // TestParts: a folder of Parquet files, as Spark and DuckDB write it, is one table.

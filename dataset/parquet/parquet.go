@@ -65,7 +65,7 @@ func init() {
 }
 
 // read adds the rows of an open Parquet file to a table.
-// A column that holds neither numbers nor text is only named, and refused where it is used.
+// A column that can't be read, or holds neither numbers nor text, is refused where it is used.
 func read(f *os.File, t *dataset.Table) (err error) {
 	source := t.Source
 	info, err := f.Stat()
@@ -108,7 +108,7 @@ func read(f *os.File, t *dataset.Table) (err error) {
 		first := t.Rows
 		n := int(group.NumRows())
 		for _, c := range columns {
-			if c.number == nil && c.text == nil {
+			if (c.number == nil && c.text == nil) || t.Refused(c.at) != nil {
 				c.skip(t, first+n)
 				continue
 			}
@@ -122,14 +122,20 @@ func read(f *os.File, t *dataset.Table) (err error) {
 				return large
 			}
 			if err != nil {
-				return &dataset.Error{File: source, Column: c.at + 1, Name: c.name,
+				t.Refuse(c.at, &dataset.Error{File: source, Column: c.at + 1, Name: c.name,
 					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", c.at+1,
-						c.name, err)}
+						c.name, err)})
+				c.skip(t, first+n)
 			}
 		}
 		t.Rows = first + n
 	}
-	return nil
+	for _, c := range columns {
+		if t.Refused(c.at) == nil {
+			return nil
+		}
+	}
+	return t.Refused(0) // no column is left to be used
 }
 
 // name names the columns of a table as its file does. If an earlier part of the table has named
