@@ -501,20 +501,13 @@ func (p *parser) row(record []string) error {
 		return nil
 	}
 	last := len(record) - 1
-	if p.before+len(t.Lines) == 0 && last == len(t.Names) && p.comma != 0 && !t.Found.Headless {
-		p.longer(record)
+	if last == len(t.Names) && p.comma != 0 && strings.TrimSpace(record[last]) == "" {
+		record = record[:last] // the row ends with a separator
+	}
+	if p.before+len(t.Lines) == 0 && len(record) == len(t.Names)+1 && p.comma != 0 {
+		p.name(record)
 	}
 	t.Lines = append(t.Lines, line)
-	if p.ends && last == len(t.Names) {
-		if cell := strings.TrimSpace(record[last]); cell != "" {
-			p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
-				Err: fmt.Errorf("column %d has no name, and holds %q: give it one in the header, "+
-					"or remove it", last+1,
-					spelling.Clip(cell))}
-			return nil
-		}
-		record = record[:last]
-	}
 	if len(record) != len(t.Names) || (len(record) == 1 && len(t.Lines) == 1) {
 		if p.first = p.misfit(record); p.first != nil {
 			return nil
@@ -527,21 +520,19 @@ func (p *parser) row(record []string) error {
 	return t.Append(record)
 }
 
-// longer decides why the first row has a cell more than the header. A row may end with a separator.
-// Or else, if it has a number, it begins with a name that has no column in the header, as R writes
-// it.
-func (p *parser) longer(record []string) {
-	p.ends = strings.TrimSpace(record[len(record)-1]) == ""
+// name names the first column if the first row has a cell more than the header: that of names of
+// rows, as R writes them. One of the other cells must be a number.
+func (p *parser) name(record []string) {
 	as := p.table.Reading()
-	p.indexed = !p.ends && slices.ContainsFunc(record[1:], func(cell string) bool {
-		_, err := as.Parse(strings.TrimSpace(cell))
-		return err == nil
-	})
-	if !p.indexed {
-		return
+	p.indexed = !p.ends && !p.table.Found.Headless &&
+		slices.ContainsFunc(record[1:], func(cell string) bool {
+			_, err := as.Parse(strings.TrimSpace(cell))
+			return err == nil
+		})
+	if p.indexed {
+		p.table.Names = slices.Insert(p.table.Names, 0, dataset.IndexName)
+		p.ignore()
 	}
-	p.table.Names = slices.Insert(p.table.Names, 0, dataset.IndexName)
-	p.ignore()
 }
 
 // misfit returns the error of a row that doesn't have a cell for each column, or of the first row
@@ -567,6 +558,9 @@ func (p *parser) misfit(record []string) error {
 			"lines, and write a quote for two in them", spelling.Clip(record[0]))
 	case len(record) == len(t.Names):
 		return nil
+	case p.ends && len(record) == len(t.Names)+1:
+		at.Err = fmt.Errorf("column %d has no name, and holds %q: give it one in the header, or "+
+			"remove it", len(record), spelling.Clip(record[len(t.Names)]))
 	case t.Sheet != "": // a sheet's rows are as wide as its first row
 		beside := slices.IndexFunc(record[len(t.Names):], func(cell string) bool {
 			return cell != ""
