@@ -41,6 +41,59 @@ func (r Reading) Apply(t *Table) error {
 	return nil
 }
 
+// Further returns a table in memory with further texts that stand for missing values, and further
+// columns of dates.
+func (t *Table) Further(missing []string, dates []Dates) (*Table, error) {
+	of := *t
+	of.Values = slices.Clone(t.Values)
+	of.reading.Missing = append(slices.Clip(t.reading.Missing), missing...)
+	of.reading.Dates = slices.Clone(t.reading.Dates)
+	if missing != nil {
+		of.reread()
+		if err := of.forget(of.reading); err != nil {
+			return nil, err
+		}
+	} else {
+		of.Text = slices.Clone(t.Text)
+		of.codes = slices.Clone(t.codes)
+	}
+	for _, d := range dates {
+		if err := of.date(&d); err != nil {
+			return nil, err
+		}
+		of.reading.Dates = append(of.reading.Dates, d)
+	}
+	return &of, nil
+}
+
+// reread makes gaps of texts that stand for missing values, and numbers of the cells of a column
+// that holds no other texts then.
+func (t *Table) reread() {
+	t.Text = slices.Clone(t.Text)
+	for j, texts := range t.Text {
+		left := []string{}
+		place := make([]float64, len(texts)) // among the texts that are left, from 1; 0: not known
+		for i := j; texts != nil && i < len(t.Values); i += len(t.Names) {
+			v := t.Values[i]
+			if v != v {
+				continue
+			}
+			at := &place[int(v)]
+			if text := texts[int(v)]; *at == 0 && t.reading.misses(t.Names[j], text) {
+				*at = math.NaN()
+			} else if *at == 0 {
+				left = append(left, text)
+				*at = float64(len(left))
+			}
+			t.Values[i] = *at - 1
+		}
+		if texts != nil {
+			t.Text[j] = left
+		}
+	}
+	t.restore()
+}
+
 // Reading returns how the table was read, including the forms that were found for dates.
 func (t *Table) Reading() Reading { return t.reading.Naming() }
 
@@ -59,14 +112,23 @@ func (r Reading) New(source string) *Table { return &Table{Source: source, readi
 // forget turns numbers that stand for missing values into NaN, in columns of numbers.
 func (t *Table) forget(r Reading) error {
 	for _, text := range r.Missing {
-		number, err := r.Parse(text)
-		if err == nil && t.Disk != nil {
-			return fmt.Errorf("%s: numbers of a table on disk can't stand for missing values: "+
-				"write it as CSV", t.Source)
-		}
-		for i, v := range t.Values {
-			if err == nil && v == number && t.Texts(i%len(t.Names)) == nil {
-				t.Values[i] = math.NaN()
+		for j, name := range t.Names {
+			of, in := inColumn(text, name)
+			if !in {
+				of = text
+			}
+			number, err := r.Parse(of)
+			if err != nil || t.Texts(j) != nil {
+				continue
+			}
+			if t.Disk != nil {
+				return fmt.Errorf("%s: numbers of a table on disk can't stand for missing values: "+
+					"write it as CSV", t.Source)
+			}
+			for i := j; i < len(t.Values); i += len(t.Names) {
+				if t.Values[i] == number {
+					t.Values[i] = math.NaN()
+				}
 			}
 		}
 	}

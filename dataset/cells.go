@@ -93,7 +93,7 @@ func (t *Table) value(row, j int, cell string) float64 {
 	// A number is compared with the texts for missing values only if the reading has some of its
 	// own, such as -999.
 	switch {
-	case (!number || len(t.reading.Missing) > 0) && t.reading.IsMissing(cell):
+	case (!number || len(t.reading.Missing) > 0) && t.reading.misses(t.Names[j], cell):
 		return math.NaN()
 	case number && t.Texts(j) == nil:
 		return v

@@ -208,7 +208,7 @@ const MaxCategories = 256
 // The encoding is learnt from prior rows and kept in the model.
 // Without encoding, columns stay as they are.
 type Encoding struct {
-	Missing string   `json:"missing"` // Refuse or FillMean
+	Missing string   `json:"missing"` // Refuse, FillMean or Indicate
 	Columns []Column `json:"columns"` // columns of the table, in the order of their inputs
 }
 
@@ -219,7 +219,12 @@ type Column struct {
 	Categories []string `json:"categories,omitzero"`
 	// replaces missing numbers; nil: they aren't replaced
 	Mean *float64 `json:"mean,omitempty"`
+	// a second input is 1 where the number is missing, and 0 elsewhere
+	Gap bool `json:"gap,omitzero"`
 }
+
+// GapName is the category of missing numbers, in the name of the input of [Column.Gap].
+const GapName = "missing"
 
 // Names returns the categories for which c has inputs, with other at the end.
 // It returns nil for a column of numbers.
@@ -236,7 +241,7 @@ func (e *Encoding) Inputs() []string { return slices.Collect(e.inputs) }
 // inputs yields the names of the inputs.
 func (e *Encoding) inputs(yield func(string) bool) {
 	for _, c := range e.Columns {
-		if c.Categories == nil && !yield(c.Name) {
+		if (c.Categories == nil && !yield(c.Name)) || (c.Gap && !yield(c.Name+"="+GapName)) {
 			return
 		}
 		for _, category := range c.Names() {
@@ -258,8 +263,15 @@ func (e *Encoding) names(inputs []string) []string {
 // Check returns an error if an encoding, for example from a file, is invalid or doesn't make these
 // inputs.
 func (e *Encoding) Check(inputs []string) error {
-	if e.Missing != Refuse && e.Missing != FillMean {
-		return fmt.Errorf("missing %q: want %s or %s", spelling.Clip(e.Missing), Refuse, FillMean)
+	if !slices.Contains([]string{Refuse, FillMean, Indicate}, e.Missing) {
+		return fmt.Errorf("missing %q: want %s, %s or %s", spelling.Clip(e.Missing), Refuse,
+			FillMean, Indicate)
+	}
+	if k := slices.IndexFunc(e.Columns, func(c Column) bool {
+		return c.Gap && (c.Categories != nil || c.Mean == nil)
+	}); k >= 0 {
+		return fmt.Errorf("an input of gaps for column %q, which has no mean",
+			spelling.Clip(e.Columns[k].Name))
 	}
 	// Compare names one by one, because all names of a forged file might not fit in memory.
 	left := inputs
@@ -276,20 +288,20 @@ func (e *Encoding) Check(inputs []string) error {
 }
 
 // Fills says whether missing values of inputs are filled.
-func (e *Encoding) Fills() bool { return e != nil && e.Missing == FillMean }
+func (e *Encoding) Fills() bool { return e != nil && e.Missing != Refuse }
 
 // Categorical says whether column k is categorical.
 func (e *Encoding) Categorical(k int) bool { return e != nil && e.Columns[k].Categories != nil }
 
-// OneHot says whether input j stands for a category.
+// OneHot says whether input j stands for a category, or for gaps.
 func (e *Encoding) OneHot(j int) bool {
 	if e == nil {
 		return false
 	}
 	for _, c := range e.Columns {
-		width := c.width()
+		width := c.Width()
 		if j < width {
-			return c.Categories != nil
+			return c.Categories != nil || j > 0
 		}
 		j -= width
 	}
@@ -308,7 +320,7 @@ func (e *Encoding) String() string {
 	for _, c := range e.Columns {
 		if c.Mean != nil {
 			parts = append(parts, fmt.Sprintf("%s %s if missing", spelling.Printable(c.Name),
-				cautious.Number(*c.Mean)))
+				cautious.Number(*c.Mean))+spelling.If(c.Gap, ", with an input that says so"))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -320,7 +332,8 @@ func (e *Encoding) Near(f *Encoding) bool {
 		mean := (a.Mean == nil && b.Mean == nil) ||
 			(a.Mean != nil && b.Mean != nil &&
 				math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300))
-		return a.Name == b.Name && mean && (a.Categories == nil) == (b.Categories == nil) &&
+		return a.Name == b.Name && mean && a.Gap == b.Gap &&
+			(a.Categories == nil) == (b.Categories == nil) &&
 			slices.Equal(a.Categories, b.Categories)
 	})
 }
@@ -333,12 +346,17 @@ type encoder struct {
 	fill   float64 // replaces a missing number
 }
 
-// width returns the number of inputs that the column becomes.
-func (c Column) width() int { return max(1, len(c.Names())) }
+// Width returns the number of inputs that the column becomes.
+func (c Column) Width() int {
+	if c.Gap {
+		return 2
+	}
+	return max(1, len(c.Names()))
+}
 
 // encoder returns the encoder for column j of a table.
 func (c Column) encoder(t *Table, j int) encoder {
-	e := encoder{width: c.width(), fill: math.NaN()}
+	e := encoder{width: c.Width(), fill: math.NaN()}
 	if c.Mean != nil {
 		e.fill = *c.Mean
 	}
@@ -370,8 +388,10 @@ func encode(encoders []encoder, x, cells []float64) {
 			e := &encoders[k]
 			v := cells[k]
 			if e.places == nil {
+				clear(x[1:e.width])
 				if v != v {
 					v = e.fill
+					copy(x[1:e.width], []float64{1})
 				}
 				x[0] = v
 			} else {

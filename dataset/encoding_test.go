@@ -284,3 +284,36 @@ func TestText(t *testing.T) {
 		slices.Equal(table.Text[0], []string{"red", "b\ufffdd", "10", "blue"}) && table.Rows == 6,
 		"%+v", table)
 }
+
+// TestGaps: an input says which numbers were missing, if enough prior rows miss one and no column before it misses in
+// the same rows. Only prior rows decide that, and a file keeps it.
+func TestGaps(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,c,few,y\n")
+	for i := range 60 {
+		cell := func(gap bool) string { return map[bool]string{true: "NA", false: fmt.Sprint(i)}[gap] }
+		fmt.Fprintf(&text, "%s,%s,%s,%s,%d\n", cell(i%3 == 0), cell(i%3 == 0), cell(i%2 == 0), cell(i%9 == 0), i*i)
+	}
+	coding := dataset.Coding{Missing: dataset.Indicate}
+	d := must.Get(read(t, text.String()).Encode("y", nil, coding, these(upTo(45))))(t)
+	must.Be(t, fmt.Sprint(d.Inputs), "[a a=missing b c c=missing few]")
+	x := inputsOf(t, d)
+	must.Be(t, fmt.Sprint(x[:12]), "[22.5 1 22.5 22 1 22.5 1 0 1 1 0 1]")
+	must.Hold(t, d.Encoding.OneHot(1) && !d.Encoding.OneHot(2) && d.Encoding.Fills(), "%v", d.Encoding)
+	s := must.Get(dataset.ScalingOf(d, upTo(45), dataset.PriorRows))(t)
+	must.Hold(t, s.InputMean[1] == 0 && s.InputScale[1] == 1, "%+v", s)
+	must.Hold(t, strings.Contains(d.Encoding.String(), "a 22.5 if missing, with an input that says so; b 22.5 if missing;"),
+		"%s", d.Encoding)
+
+	few := must.Get(read(t, text.String()).Encode("y", nil, coding, these(upTo(25))))(t)
+	must.Be(t, fmt.Sprint(few.Inputs), "[a b c c=missing few]")
+	again := must.Get(d.Learn(upTo(45)))(t)
+	other := must.Get(d.Learn(upTo(25)))(t)
+	must.Hold(t, again.Near(d.Encoding) && !other.Near(d.Encoding), "%v, %v", again, other)
+
+	raw := must.Get(json.Marshal(d.Encoding))(t)
+	e := &dataset.Encoding{}
+	must.Hold(t, json.Unmarshal(raw, e) == nil && reflect.DeepEqual(e, d.Encoding) && e.Check(d.Inputs) == nil, "%s", raw)
+	e.Columns[0].Mean = nil
+	wantError(t, e.Check(d.Inputs), "no mean")
+}

@@ -27,7 +27,7 @@ type Reading struct {
 	// digits aren't grouped
 	Thousands string `json:"thousands,omitzero"`
 	// texts, or numbers such as -999, that stand for a missing value, in addition to those that
-	// IsMissing always knows
+	// IsMissing always knows; with COLUMN= before it, in one column
 	Missing []string `json:"missing,omitempty"`
 	// how a cell such as "<0.1", below a limit of detection, is read: "half" of the limit;
 	// "" (default): as text
@@ -120,6 +120,8 @@ const (
 	Refuse = "refuse" // a missing value is an error
 	// a missing number becomes the mean of prior rows, a missing category becomes other
 	FillMean = "mean"
+	// FillMean, and further inputs say which numbers were missing
+	Indicate = "indicator"
 )
 
 // mostTexts limits the number of texts for missing values, and the number of units.
@@ -182,6 +184,22 @@ func (r *Reading) IsMissing(cell string) bool {
 	return r != nil && slices.ContainsFunc(r.Missing, func(text string) bool {
 		return strings.EqualFold(text, cell)
 	})
+}
+
+// misses says whether a cell of a column stands for a missing value.
+func (r *Reading) misses(column, cell string) bool {
+	return r.IsMissing(cell) || slices.ContainsFunc(r.Missing, func(text string) bool {
+		of, in := inColumn(text, column)
+		return in && strings.EqualFold(of, cell)
+	})
+}
+
+// inColumn returns what stands for a missing value in one column, and whether text is about it.
+func inColumn(text, column string) (of string, in bool) {
+	if of, in = strings.CutPrefix(text, column); in {
+		of, in = strings.CutPrefix(of, "=")
+	}
+	return of, in
 }
 
 // minus is the sign that typesetters write before a negative number.

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
@@ -243,7 +244,7 @@ func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, erro
 // Coding says how an encoding is learnt.
 type Coding struct {
 	Categorical []string // names of columns
-	Missing     string   // Refuse or FillMean
+	Missing     string   // Refuse, FillMean or Indicate
 }
 
 // Encode does what [Table.Regression] does, for a table with categorical columns or missing values.
@@ -298,6 +299,7 @@ func (d *Data) Learn(rows []int) (*Encoding, error) {
 	e := &Encoding{Missing: own.Missing}
 	for _, c := range own.Columns {
 		c.Mean = nil
+		c.Gap = false
 		if c.Categories != nil {
 			c.Categories = []string{}
 		}
@@ -306,6 +308,11 @@ func (d *Data) Learn(rows []int) (*Encoding, error) {
 	return e, e.learn(d, rows)
 }
 
+// leastGaps is the least number of prior rows that miss a number, and that have it, for an input
+// that tells them apart.
+// Fewer rows say too little. The count looks at cells of prior rows alone, and at no target.
+const leastGaps = 10
+
 // learn fills in categories and means. It learns them from the given rows of d, read without an
 // encoding.
 func (e *Encoding) learn(d *Data, rows []int) error {
@@ -313,6 +320,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		values map[float64]bool // values of a categorical column
 		sum    compensated.Sum
 		count  int
+		gaps   []int // places of the missing cells among the rows
 	}
 	cells := *d // the cells before encoding
 	cells.encoders = nil
@@ -321,11 +329,12 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	for k := range columns {
 		columns[k].values = map[float64]bool{}
 	}
-	err := cells.each(rows, func(_ int, x, _ []float64) {
+	err := cells.each(rows, func(first int, x, _ []float64) {
 		for i, v := range x {
 			c := &columns[i%cells.Cols]
 			switch {
 			case v != v:
+				c.gaps = append(c.gaps, first+i/cells.Cols)
 				continue
 			case e.Columns[i%cells.Cols].Categories != nil:
 				c.values[v] = true
@@ -348,9 +357,14 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 					"more prior rows", spelling.Clip(c.Name), len(rows))}
 		}
 		if c.Categories == nil {
-			if e.Missing != FillMean {
+			if e.Missing == Refuse {
 				continue
 			}
+			// Columns that always miss together have one such input.
+			c.Gap = e.Missing == Indicate && min(len(found.gaps), found.count) >= leastGaps &&
+				!slices.ContainsFunc(linalg.UpTo(k), func(o int) bool {
+					return e.Columns[o].Gap && slices.Equal(columns[o].gaps, found.gaps)
+				})
 			mean := found.sum.Value() / float64(found.count)
 			if math.IsInf(mean, 0) || mean != mean {
 				return overflow(d.Source, c.Name)

@@ -28,6 +28,7 @@ package finding
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,6 +95,11 @@ func (f Finding) Severity() Severity {
 		return e.severity
 	}
 	return Note
+}
+
+// Settles says whether f is a decision about an input that the table made itself.
+func (f Finding) Settles() bool {
+	return slices.Contains([]Kind{LeftOut, ReadAs, GapsFilled, ReadAsGap}, f.Kind)
 }
 
 // List holds findings in the order in which krigo found them.

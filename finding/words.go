@@ -33,9 +33,14 @@ const (
 	Centuries      Kind = "two_digit_years"
 	Dropped        Kind = "rows_dropped"
 	Untargeted     Kind = "rows_without_target"
+	LeftOut        Kind = "column_left_out"
+	ReadAs         Kind = "column_read_as"
+	GapsFilled     Kind = "gaps_filled"
+	ReadAsGap      Kind = "read_as_missing"
 	Offset         Kind = "offset"
 	Skipped        Kind = "lines_skipped"
 	Repeats        Kind = "rows_repeated"
+	Copies         Kind = "copies_or_replicates"
 	AlikeGroups    Kind = "groups_alike"
 	FewRows        Kind = "fewer_rows_than_inputs"
 	SmallScale     Kind = "small_scale"
@@ -55,7 +60,9 @@ const (
 	NumbersOfRows  Kind = "numbers_of_rows"
 	Spellings      Kind = "categories_alike"
 	Ordered        Kind = "ordered_categories"
+	Slip           Kind = "value_far_from_others"
 	Leak           Kind = "like_the_target"
+	Derived        Kind = "made_from_the_target"
 	TwoValues      Kind = "target_of_two_values"
 	Counts         Kind = "target_of_counts"
 	Skewed         Kind = "target_skewed"
@@ -189,12 +196,20 @@ var words = map[Kind]entry{
 	Untargeted: {Warning, "%d of %d rows of %n have no %q, and were left out, so that the " +
 		"promise is about rows " +
 		"that have one; --missing-target refuse makes such rows an error"},
+	LeftOut: {Note, "%n is left out: %s (%d rows from %n); %s keeps it"},
+	ReadAs:  {Note, "%n is read as %s (%d rows from %n); %s leaves it out"},
+	GapsFilled: {Note, "%n misses %d of %d cells (the first in %n), which the prior rows' mean " +
+		"fills; --missing refuse makes them errors"},
+	ReadAsGap: {Note, "%n: %s stands for a missing value (%d rows, the first in %n)%s; --strict " +
+		"keeps it"},
 	Offset: {Warning, "krigo can't see how %q was made. The bound holds only if no row of this " +
 		"table had a part in it, " +
 		"as with a simulator or a model of other rows; out-of-fold predictions are of these rows"},
 	Repeats: {Warning, "%d of %d rows equal an earlier row exactly, the first in row %d; krigo " +
 		"keeps them all, " +
 		"unless you say --duplicates drop or --duplicates group"},
+	Copies: {Note, "the %d rows have numbers that hardly ever repeat by chance: either they were " +
+		"entered twice, or they are replicates"},
 	AlikeGroups: {Warning, "groups whose names differ only by case or spaces count as different " +
 		"groups: %Q"}, FewRows: {Warning, "fewer rows (%d) than inputs (%d)"},
 	SmallScale: {Warning, "standard deviation below 1e-9, check the unit: %Q"},
@@ -232,6 +247,10 @@ var words = map[Kind]entry{
 	Ordered: {Note, "the %d texts of %q, from %n on, have an order that --categorical doesn't " +
 		"use; to use it, " +
 		"replace them by the numbers from 1 up, in this order: %Q"},
+	Slip: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in %n), " +
+		"far away; if that is a mistake, correct it, or %s"},
+	Derived: {Warning, "rows with the same value of %q, of %d values, have targets %q in a range " +
+		"of their own, as if made from the target; if it isn't known before, say %s"},
 	Leak: {Warning, "%q orders the rows as target %q does (rank correlation %.4f in %d rows, " +
 		"from %n on); if it " +
 		"isn't known before the target is, say %s"},

@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -62,9 +63,16 @@ type Data struct {
 	// Columns of categories, text or numbers: each category of the prior rows becomes a column of 0
 	// and 1, and all other categories share a column.
 	Categorical []string `json:"categorical,omitempty" set:"categorical" value:"COLS" tier:"everyday"`
-	// Missing inputs: refuse, or mean (of the prior rows; missing categories count as other
-	// categories).
-	Missing string `json:"missing,omitzero" set:"missing" value:"HOW" values:"refuse mean" default:"refuse" tier:"everyday"`
+	// Missing inputs: refuse, mean (of the prior rows), or indicator (mean, and inputs that say so).
+	// Default: indicator, or refuse.
+	//
+	// Missing categories count as other categories.
+	// Options.Settle sets indicator if there are gaps. Otherwise the default is refuse.
+	Missing string `json:"missing,omitzero" set:"missing" value:"HOW" values:"refuse mean indicator" default:"refuse" tier:"everyday"`
+
+	// Settled says what the table decided about inputs of which the user said nothing; see
+	// Options.Settle. A fit tells it among its findings.
+	Settled finding.List `json:"settled,omitempty"`
 
 	// What standardises the columns: prior-rows, declared:FILE, or all-rows (then the bound is only
 	// a heuristic).

@@ -159,6 +159,9 @@ func InputsOf(names []string, e *dataset.Encoding) (inputs []kernel.Input) {
 		if c.Categories == nil {
 			inputs = append(inputs, kernel.Input{Column: c.Name})
 		}
+		if c.Gap {
+			inputs = append(inputs, kernel.Input{Column: c.Name, Category: dataset.GapName})
+		}
 		for _, category := range c.Names() {
 			inputs = append(inputs, kernel.Input{Column: c.Name, Category: category})
 		}

@@ -215,7 +215,7 @@ func TestRoundTripEncoded(t *testing.T) {
 	of := func(h map[string]any) map[string]any { return h["encoding"].(map[string]any) }
 	column := func(h map[string]any) map[string]any { return of(h)["columns"].([]any)[0].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){
-		`missing "median": want refuse or mean`: func(h map[string]any) { of(h)["missing"] = "median" },
+		`missing "median": want refuse, mean or indicator`: func(h map[string]any) { of(h)["missing"] = "median" },
 		`it doesn't make the input "fuel=a`:     func(h map[string]any) { of(h)["columns"] = nil },
 		`other inputs, such as "fuel=oil"`:      func(h map[string]any) { column(h)["categories"] = []any{"oil"} },
 		`other inputs, such as "fuel"`:          func(h map[string]any) { delete(column(h), "categories") },

@@ -35,10 +35,10 @@ func columnsOf(m *krigo.Model) (all []column) {
 		j := 0
 		for _, c := range m.Encoding.Columns {
 			of := column{name: c.Name, categories: c.Names()}
-			for range max(1, len(of.categories)) {
-				of.inputs = append(of.inputs, j)
-				j++
+			for k := range max(1, len(of.categories)) {
+				of.inputs = append(of.inputs, j+k)
 			}
+			j += c.Width()
 			all = append(all, of)
 		}
 	}

@@ -106,9 +106,9 @@ func scaledInputs(m *krigo.Model) []Input {
 	at := 0
 	for _, c := range m.Encoding.Columns {
 		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at],
-			Categories: c.Names(), Missing: m.Encoding.Missing == dataset.FillMean}
+			Categories: c.Names(), Missing: m.Encoding.Fills()}
 		inputs = append(inputs, ranged(of, at))
-		at += max(1, len(of.Categories))
+		at += c.Width()
 	}
 	return inputs
 }

@@ -152,7 +152,8 @@ class Table:
         limits = head("censored", str)
         if head.has("encoding"):
             self.encoding = head.of("encoding").objects("columns")
-            self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) == "mean"
+            self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) in ("mean", "indicator")
+        self.indicates = head.has("encoding") and head.of("encoding")("missing", str) == "indicator"
         by_blocks = group.startswith("block:") and group not in columns
         used = self.names + [target] + [group] * bool(group and not by_blocks) + [n for n in (offset, noise) if n and n not in self.names] + [limits] * (limits not in ("", target))
         require(not head.has("reading"), "not checked by this program: a special way of reading cells (reading)")
@@ -199,7 +200,7 @@ class Table:
         self.whole = [(i, row, long_text(as_text(groups[i])) if groups else b"") for i, row in zip(aimed, rows)]
     def encode(self, prior):
         """Makes the inputs x. Refuses categories, and values that fill gaps, which don't follow from the prior rows."""
-        made, names, self.one_hot = [], [], []
+        made, names, self.one_hot, told = [], [], [], []
         for name, cells, entry in zip(self.names, self.cells, self.encoding or [Fields({})] * len(self.cells)):
             known = [cells[i] for i in prior if cells[i] not in ("", None) and cells[i] == cells[i]]  # noqa: PLR0124
             if entry.has("categories"):
@@ -214,6 +215,12 @@ class Table:
             own = fsum(known) / len(known) if self.fill and known else mean
             require(entry.has("mean") == self.fill and abs(own - mean) <= 1e-9 * abs(mean), f"what fills gaps of {name!r} isn't the prior rows' mean")
             names, made, self.one_hot = names + [name], made + [[mean if isnan(c) else c for c in cells]], self.one_hot + [False]
+            gaps = [i for i in prior if isnan(cells[i])]
+            gap = self.indicates and min(len(gaps), len(known)) >= 10 and gaps not in told
+            require(gap == entry("gap", bool), f"whether gaps of {name!r} are an input doesn't follow from the prior rows")
+            if gap:
+                told.append(gaps)
+                names, made, self.one_hot = names + [f"{name}=missing"], made + [[float(isnan(c)) for c in cells]], self.one_hot + [True]
         require(names == self.inputs, "the encoding makes other inputs than the model's")
         self.x = list(zip(*made))
 
@@ -550,7 +557,8 @@ def follows(q, rows, others, alpha, noises):
 def columns_of(head):
     """Returns the column from which each input comes, and its category or None."""
     entries = head.of("encoding").objects("columns") if head.has("encoding") else []
-    levels = [(c("name", str), v) for c in entries for v in (c.list("categories", str) + ["other"] if c.has("categories") else [None])]
+    levels = [(c("name", str), v) for c in entries
+              for v in (c.list("categories", str) + ["other"] if c.has("categories") else [None, "missing"] if c("gap", bool) else [None])]
     return levels or [(name, None) for name in head.list("inputs", str)]
 def is_number(text):
     return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text) is not None

@@ -98,6 +98,7 @@ def models():
         yield "mixed", f"{informed} --categorical heat --missing mean --kernel se(size)*matern32(heat)+linear(heat,size) --ard {ard}"
     for k in ("exchangeable(heat)*se", "se+ordinal(heat)", "matern32(size)*lowrank(heat)"):
         yield "mixed", f"{informed} --categorical heat --missing mean --kernel {k} --ard off"
+    yield "mixed", f"{informed} --categorical heat --missing indicator --kernel se --ard on"
     yield "mixed", f"{grid} --objective kl-pac --categorical heat --missing mean --kernel se(size),rq(heat) --ard auto --epochs 15"
     yield "two", f"{grid} --objective sqrt-pac --kernel se --epochs 15"
     yield "two", f"{grid} --objective kl-pac --kernel se --inducing 6 --posterior free --epochs 15 --ard off"

@@ -82,7 +82,8 @@ def check_asked(head, t, table, scale, own):
         ("the targets of the fit", data.list("beside", str) == head.list("targets", str) and head.has("targets") == head.has("units_by_role")),
         ("the inputs", inputs_left(data, table.columns) == set(table.names)),
         ("the encoding", set(data.list("categorical", str)) & set(table.names) == {n for n, text in zip(table.names, table.textual) if text}
-         and (data("missing", str) == "mean") == table.fill),
+         and (data("missing", str) in ("mean", "indicator")) == table.fill
+         and (data("missing", str) == "indicator") == table.indicates),
         ("the mean", kernel("mean", str) == (head.of("prior") if head.has("prior") else head)("mean", str)),
         ("the kernel", shape(own) in [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions]
          and lengths <= {"on": {True}, "off": {False}}.get(kernel("ard", str), lengths) and len(lengths) < 2),

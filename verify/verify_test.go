@@ -565,6 +565,12 @@ func TestForgeries(t *testing.T) {
 				{"no categories in the options", set("fitted.data.categorical", []string{}), "about the encoding"},
 				{"gaps that the options refuse", set("fitted.data.missing", "refuse"), "about the encoding"},
 			}},
+		{"gaps", 140, "side", krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"side"}, Missing: "indicator"},
+			Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}},
+			[]forgery{
+				{"gaps are no input", set("encoding.columns.1.gap", false), "whether gaps"},
+				{"the mean alone", set("encoding.missing", "mean"), ""},
+			}},
 	} {
 		table, read := write(t, c.rows, c.column)
 		m, err := krigo.Fit(context.Background(), read, c.o)

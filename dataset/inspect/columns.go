@@ -39,7 +39,7 @@ func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
 	if err := t.Each(columns, func(i int, cells []float64) error {
 		for k, v := range cells {
 			if !strays[i] {
-				tallies[k].add(v)
+				tallies[k].add(i, v)
 			}
 		}
 		return nil
@@ -57,6 +57,7 @@ func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
 type tally struct {
 	text      bool
 	missing   int
+	gap, row  int // the first row without, and with, a value
 	low, high float64
 	rising    bool // each value is one more than the value before
 	last      float64
@@ -69,13 +70,17 @@ type tally struct {
 	third  bool // the last of the three digits isn't always 0
 }
 
-// add counts one cell. v is a number, the code of a text, or NaN for a missing value.
-func (a *tally) add(v float64) {
+// add counts the cell of row i. v is a number, the code of a text, or NaN for a missing value.
+func (a *tally) add(i int, v float64) {
 	if v != v {
-		a.missing++
+		if a.missing++; a.missing == 1 {
+			a.gap = i
+		}
 		return
 	}
-	a.counted++
+	if a.counted++; a.counted == 1 {
+		a.row = i
+	}
 	a.low = min(a.low, v)
 	a.high = max(a.high, v)
 	if a.counted > 1 && v != a.last+1 {
@@ -101,6 +106,12 @@ const wholeMost = 1 << 53
 func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing,
 		Distinct: min(len(a.seen), distinctMost+1)}
+	if a.missing > 0 {
+		f.gap = t.Where(a.gap)
+	}
+	if a.counted > 0 {
+		f.known = t.Where(a.row)
+	}
 	if err := t.Refused(j); err != nil {
 		f.Kind = "refused"
 		f.Why = unread(err)
@@ -134,9 +145,9 @@ func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
 		f.Kind = "constant"
 		f.Why = "the same value in every row"
 		f.Advice = []Advice{{"ignore", f.Name}}
-	case a.rising && a.counted >= 10:
+	case a.rising && a.counted >= 10 && namesRows(f.Name):
 		f.Kind = "identifier"
-		f.Why = "counts up row by row: if it names rows, leave it out"
+		f.Why = "counts up row by row, as numbers of rows do"
 		f.Advice = []Advice{{"ignore", f.Name}}
 	case !a.broken && max(a.high, -a.low) >= wholeMost && max(a.high, -a.low) < 1<<64:
 		f.Why = fmt.Sprintf("whole numbers of 2^53 and more are rounded, here to multiples of %.0f",

@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,8 @@ type ColumnFacts struct {
 	Either  bool     `json:"either,omitempty"` // the user must choose one item of Advice
 	Unfit   bool     `json:"unfit"`            // the column can't be an input without a change
 	unnamed bool     // a first column without a name that doesn't hold row numbers
+	gap     string   // place of the first missing cell
+	known   string   // place of the first other cell
 }
 
 // Flags returns the advice as flags of the command line.
@@ -58,6 +61,20 @@ func (f ColumnFacts) String() string {
 	return f.Why + spelling.If(f.First != "" && f.Unfit, " (first in %s)", f.First) +
 		spelling.If(len(f.Advice) > 0, "; say %s", f.Flags()) +
 		spelling.If(f.Then != "", "; %s", f.Then)
+}
+
+// Reads returns the facts with the advice that says how cells are read, and not what columns are.
+func (f ColumnFacts) Reads() ColumnFacts {
+	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice), func(a Advice) bool {
+		return slices.Contains([]string{"ignore", "categorical", "dates"}, a.Flag)
+	})
+	return f
+}
+
+// Gapped says whether cells are missing, or are by the advice.
+func (f ColumnFacts) Gapped() bool {
+	return (f.Missing > 0 && f.Kind != "empty") ||
+		slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" })
 }
 
 // AsTarget returns the facts of a column as a target, which can't be left out or be categories.
@@ -129,6 +146,10 @@ func (c *column) explain(f *ColumnFacts) {
 	case len(c.strange) == c.cells && c.cells >= 10:
 		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as "+
 			"%q: it names rows", spelling.Clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
+	case 2*len(c.used) > c.cells && len(c.used) > fewTexts:
+		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("%d different texts in %d rows, as "+
+			"%q: it names rows", len(c.used), c.cells,
+			spelling.Clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
 	case len(c.used) > dataset.MaxCategories:
 		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too "+
 			"many for categories", len(c.used), dataset.MaxCategories), []Advice{{"ignore", f.Name}}
@@ -365,10 +386,7 @@ func (c *column) numbers(f *ColumnFacts) bool {
 		// otherwise each is reported by itself, with its line
 		f.Unfit = clear || (odd > 1 && odd*20 > c.cells)
 	}
-	bare := c.cells - c.number(c.strange)
-	f.Why += spelling.If(bare > 0 &&
-		slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "units" }),
-		"; %d of %d have no unit, and would be read as they stand", bare, c.cells)
+	c.bare(f)
 	return true
 }
 
@@ -390,12 +408,35 @@ func (c *column) limits(advice []Advice) (words string) {
 	return words
 }
 
-// alikeOf returns the texts that look like numbers: no letter stands before their last digit.
+// bare says how many numbers have no unit, if the advice names one.
+// Many of them may be in another unit, as 950 beside 5.3k is, and then a person has to say.
+func (c *column) bare(f *ColumnFacts) {
+	bare := c.cells - c.number(c.strange)
+	at := slices.IndexFunc(f.Advice, func(a Advice) bool { return a.Flag == "units" })
+	if at < 0 || bare == 0 {
+		return
+	}
+	f.Why += fmt.Sprintf("; %d of %d have no unit, and would be read as they stand", bare, c.cells)
+	if f.Then == "" && 10*bare >= c.cells {
+		f.Then = fmt.Sprintf("write all in one unit, or, if those without one have it too, say %s",
+			spelling.Flag("units", f.Advice[at].Value))
+		f.Advice = slices.Delete(slices.Clone(f.Advice), at, at+1)
+	}
+}
+
+// lettered matches numbers with letters before their last digit:
+// hexadecimal ones, durations as ISO 8601 has them, and coordinates.
+var lettered = regexp.MustCompile(`^(0[xX][0-9a-fA-F]+|P([0-9]+[YMWD])*(T([0-9.]+[HMS])+)?|` +
+	`[NSEW] ?[0-9]+[.][0-9]+)$`)
+
+// alikeOf returns the texts that look like numbers: no letter stands before their last digit, and
+// not more than a word after it, as it does in addresses; or they are lettered.
 func (c *column) alikeOf(codes []int) []int {
 	return slices.DeleteFunc(slices.Clone(codes), func(code int) bool {
 		text := c.texts[code]
 		end := strings.LastIndexFunc(text, unicode.IsDigit)
-		return end < 0 || text[0] == '#' || strings.ContainsFunc(text[:end], unicode.IsLetter)
+		return end < 0 || text[0] == '#' || len(strings.Fields(text[end+1:])) > 1 ||
+			(strings.ContainsFunc(text[:end], unicode.IsLetter) && !lettered.MatchString(text))
 	})
 }
 
@@ -478,3 +519,12 @@ func commonUnit(texts []string) string {
 
 // parse reads a number as programs write it.
 func parse(cell string) (float64, error) { return new(dataset.Reading).Parse(cell) }
+
+// inTime matches names of columns whose values rise with time, or along a line, and aren't numbers
+// of rows although they count up.
+var inTime = regexp.MustCompile(`(?i:time|date|year|month|week|day|hour|minute|second|quarter|` +
+	`step|epoch|age|period|depth|dist|pos|dose|run|trial|cycle|visit|wave)|` +
+	`^[a-hj-mo-z][0-9]*$`)
+
+// namesRows says whether a column that counts up, or whose whole numbers all differ, names rows.
+func namesRows(name string) bool { return !inTime.MatchString(name) }

@@ -87,7 +87,8 @@ func TestDescribeTexts(t *testing.T) {
 			"but for 40 of 80 cells", []Advice{{"dates", "c"}}, "write them as the others"},
 		{"zones at times", either(2, is("2024-01-01 10:00Z"), is("2024-01-02 11:00")), "date", "some name their zone",
 			[]Advice{{"dates", "c"}}, ""},
-		{"units at times", either(3, num, with("%s%%")), "number", "27 of 80 have no unit", []Advice{{"units", "%"}}, ""},
+		{"units at times", either(3, num, with("%s%%")), "number", "27 of 80 have no unit", nil, "--units %"},
+		{"a unit that few lack", either(12, num, with("%s%%")), "number", "7 of 80 have no unit", []Advice{{"units", "%"}}, ""},
 	} {
 		f := described(t, dataset.Reading{}, 80, c.cell)
 		must.Hold(t, f.Kind == c.kind && strings.Contains(f.Why, c.why) &&

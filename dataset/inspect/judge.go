@@ -19,21 +19,17 @@ import (
 
 // Judge says what is odd about a table whose columns are described.
 // For each finding it gives the number of rows, the first such row, and what to do.
-// It adds to facts what to say or do about a column. rows is advice about all rows.
+// It adds to facts what to say or do about a column.
 // Judge doesn't look at a table on disk.
-func Judge(t *dataset.Table, facts []ColumnFacts,
-	targets ...string) (found finding.List, rows []Advice) {
+func Judge(t *dataset.Table, facts []ColumnFacts, targets ...string) finding.List {
 	if t.Disk != nil || t.Ranks().Size() > 1 {
-		return nil, nil
+		return nil
 	}
 	j := judge{t: t, facts: facts, targets: targets, strays: strayRows(t)}
-	rows = j.repeats()
+	j.repeats()
 	for k := range facts {
 		if values := j.values(k); t.Texts(k) == nil {
-			j.sentinels(k, values, stands, 1, func(v float64) string {
-				return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), ".",
-					cmp.Or(t.Reading().Decimal, "."), 1)
-			})
+			j.outside(k, values)
 			j.number(k, values)
 		} else {
 			j.text(k, values)
@@ -48,7 +44,41 @@ func Judge(t *dataset.Table, facts []ColumnFacts,
 		j.leaks(target, y)
 		j.found = append(j.found, ofTarget(facts[k], y, t.Where)...)
 	}
-	return j.found, rows
+	return j.found
+}
+
+// outside finds numbers that stand for missing values, and slips.
+func (j *judge) outside(k int, values []spot) {
+	write := func(v float64) string {
+		return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), ".",
+			cmp.Or(j.t.Reading().Decimal, "."), 1)
+	}
+	j.sentinels(k, values, stands, 1, write)
+	j.apart(k, values, write)
+}
+
+// apart adds findings, and advice, about values of column k that stand apart.
+// A slip of the target gets no advice, since a person has to look at it.
+// write writes a value as the file has it.
+func (j *judge) apart(k int, values []spot, write func(float64) string) {
+	f := &j.facts[k]
+	for _, l := range loneOf(values) {
+		text := f.Name + "=" + write(l.v)
+		if slices.ContainsFunc(f.Advice, func(a Advice) bool {
+			return a.Flag == "na" && (a.Value == write(l.v) || a.Value == text)
+		}) {
+			continue // people write this number for a missing value, and that is said already
+		}
+		kind := finding.Slip
+		if l.sentinel {
+			kind = finding.Sentinel
+		}
+		if l.sentinel || !slices.Contains(j.targets, f.Name) {
+			f.Advice = append(f.Advice, Advice{"na", text})
+		}
+		j.found.Add(kind, l.rows, f.Name, write(l.v), write(l.low), write(l.high),
+			j.t.Where(l.first), "say "+spelling.Flag("na", text))
+	}
 }
 
 // judge collects findings about a table. facts has an element for each column, and strays the rows
@@ -73,8 +103,9 @@ func (j *judge) values(k int) (values []spot) {
 }
 
 // repeats counts rows that equal an earlier row.
-// If the columns have numbers that hardly ever repeat by chance, these rows were entered twice.
-func (j *judge) repeats() []Advice {
+// If the columns have numbers that hardly ever repeat by chance, these rows may have been entered
+// twice, or may be replicates. Only a person knows.
+func (j *judge) repeats() {
 	n := 0
 	first := 0
 	rows := j.t.Rows - len(j.strays)
@@ -84,15 +115,15 @@ func (j *judge) repeats() []Advice {
 			first = i
 		}
 	}
-	if n > 0 {
-		j.found.Add(finding.Repeats, n, rows, first+1)
+	if n == 0 {
+		return
 	}
-	for _, f := range j.facts {
-		if n > 0 && f.Kind == "number" && 2*f.Distinct > rows-n {
-			return []Advice{{"duplicates", "drop"}}
-		}
+	j.found.Add(finding.Repeats, n, rows, first+1)
+	if slices.ContainsFunc(j.facts, func(f ColumnFacts) bool {
+		return f.Kind == "number" && 2*f.Distinct > rows-n
+	}) {
+		j.found.Add(finding.Copies, n)
 	}
-	return nil
 }
 
 // stands says whether people and programs write this number for a missing value.
@@ -127,24 +158,18 @@ func (j *judge) sentinels(k int, values []spot, such func(float64) bool, far flo
 			continue
 		}
 		text := write(v)
-		how := "say " + spelling.Flag("na", text)
-		clear := false
 		for o, other := range j.facts { // other columns that have this number among their values
 			if !(other.Low < v && v < other.High) || f.Kind == "date" {
 				continue
 			}
-			if cells, _ := count(j.values(o), same); cells > 0 {
-				how = "clear them, since --na would clear cells of column " +
-					spelling.Printable(other.Name) + " too"
-				clear = true
-				f.Then = "clear the cells of " + text
+			// --na would clear these cells, too, unless it is about this column.
+			if cells, _ := count(j.values(o), same); cells > 0 && o != k {
+				text = f.Name + "=" + write(v)
 			}
 		}
-		if !clear {
-			f.Advice = append(f.Advice, Advice{"na", text})
-		}
-		j.found.Add(finding.Sentinel, n, f.Name, text, write(low), write(high),
-			j.t.Where(first), how)
+		f.Advice = append(f.Advice, Advice{"na", text})
+		j.found.Add(finding.Sentinel, n, f.Name, write(v), write(low), write(high),
+			j.t.Where(first), "say "+spelling.Flag("na", text))
 	}
 }
 
@@ -185,7 +210,7 @@ func (j *judge) number(k int, values []spot) {
 	case times == n && kind != "days":
 		settle(finding.DatesAsNumbers, "dates", "date", n, f.Name, how, first)
 	case n >= 20 && f.Distinct == min(n, distinctMost+1) &&
-		(idName.MatchString(f.Name) || f.High-f.Low < 2*float64(n)):
+		(idName.MatchString(f.Name) || (f.High-f.Low < 2*float64(n) && namesRows(f.Name))):
 		settle(finding.NumbersOfRows, "ignore", "identifier", n, f.Name, first)
 	}
 }
@@ -201,29 +226,19 @@ func (j *judge) text(k int, values []spot) {
 	all := j.t.Texts(k)
 	used := map[string]int{}
 	first := map[string]int{}
-	var days []spot
-	written := map[float64]string{}
 	// From the last row to the first, so that first holds each text's first row at the end.
 	for _, at := range slices.Backward(values) {
 		text := all[int(at.v)]
 		used[text]++
 		first[text] = at.row
-		if day, _, ok := (dataset.Dates{Form: "ymd"}).Days(text); ok && f.Kind == "date" {
-			days = append(days, spot{day, at.row})
-			written[day] = text
-		}
 	}
-	slices.Reverse(days)
 	for _, text := range slices.Sorted(maps.Keys(used)) {
 		if n := used[text]; n > 1 && 3*n <= f.Cells &&
 			slices.Contains(totals, strings.ToLower(text)) {
 			j.found.Add(finding.TotalRows, n, text, f.Name, j.t.Where(first[text]))
 		}
 	}
-	j.sentinels(k, days, func(day float64) bool {
-		return slices.Contains([]string{"1900-01-01", "1970-01-01", "9999-12-31"},
-			dataset.DateOf(day))
-	}, 0.25, func(day float64) string { return written[day] })
+	j.dates(k, values)
 	if f.Kind != "category" {
 		return
 	}
@@ -238,6 +253,28 @@ func (j *judge) text(k int, values []spot) {
 	if order := inOrder(used); order != nil {
 		j.found.Add(finding.Ordered, len(values), f.Name, j.t.Where(values[0].row), order)
 	}
+}
+
+// dates finds dates that stand for missing ones, and slips.
+func (j *judge) dates(k int, values []spot) {
+	if j.facts[k].Kind != "date" {
+		return
+	}
+	var days []spot
+	written := map[float64]string{}
+	for _, at := range values {
+		text := j.t.Texts(k)[int(at.v)]
+		if day, _, ok := (dataset.Dates{Form: "ymd"}).Days(text); ok {
+			days = append(days, spot{day, at.row})
+			written[day] = text
+		}
+	}
+	write := func(day float64) string { return written[day] }
+	j.sentinels(k, days, func(day float64) bool {
+		return slices.Contains([]string{"1900-01-01", "1970-01-01", "9999-12-31"},
+			dataset.DateOf(day))
+	}, 0.25, write)
+	j.apart(k, days, write)
 }
 
 // scales are lists of texts with an order, from the least. A | separates texts of the same rank.
@@ -281,16 +318,20 @@ func (j *judge) leaks(target string, y []spot) {
 				b = append(b, y[i].v)
 			}
 		}
-		if slices.Contains(j.targets, f.Name) || len(a) < least {
+		if slices.Contains(j.targets, f.Name) {
+			continue
+		}
+		if levels, is := derived(j.t, k, y); is && levels > 1 {
+			j.found.Add(finding.Derived, f.Name, levels, target, spelling.Flag("ignore", f.Name))
+			continue
+		}
+		if len(a) < least {
 			continue
 		}
 		// Spearman's rank correlation, of about 2,000 rows from all over the table.
 		if r := stat.Correlation(Ranks(a), Ranks(b), nil); math.Abs(r) > nearly {
 			j.found.Add(finding.Leak, f.Name, target, r, len(a), j.t.Where(y[0].row),
 				spelling.Flag("ignore", f.Name))
-			if len(j.facts) > 2 { // then other inputs are left
-				f.Advice = []Advice{{"ignore", f.Name}}
-			}
 		}
 	}
 }

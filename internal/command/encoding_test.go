@@ -97,9 +97,9 @@ func TestCategories(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"fit", "flats.csv", "--target", "price"}, 1,
+		{[]string{"fit", "flats.csv", "--target", "price", "--strict"}, 1,
 			`fuel: 3 different texts: "gas", "oil", "wood" (first in line 2); say --categorical fuel`},
-		{[]string{"fit", "flats.csv", "--target", "price", "--categorical", "fuel"}, 1,
+		{[]string{"fit", "flats.csv", "--target", "price", "--categorical", "fuel", "--strict"}, 1,
 			`line 4 (row 3), column 1 ("fuel"): the value is missing`},
 		{[]string{"predict", "m.krigo", "homes.csv"}, 1, `input columns missing: "fuel", "size"`},
 		{[]string{"certify", "m.krigo", "renamed.csv"}, 1, "SHA-256"},

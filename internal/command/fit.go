@@ -47,6 +47,13 @@ func (f *fitFlags) read(path string, in io.Reader,
 	if err != nil {
 		return nil, o, err
 	}
+	return f.settled(table, o, complete)
+}
+
+// settled returns a table and its options as a fit takes them: with columns of classes, if there
+// are more than two, and with what the table decides. complete comes from chosen.
+func (f *fitFlags) settled(table *dataset.Table, o krigo.Options,
+	complete func(*krigo.Data, *dataset.Table) error) (*dataset.Table, krigo.Options, error) {
 	targets, err := krigo.SplitTargets(o.Data.Target, table.Names)
 	if err == nil && len(targets) > 1 {
 		if o.Data.Target, o.Data.Beside = targets[0], targets; !f.several {
@@ -60,10 +67,20 @@ func (f *fitFlags) read(path string, in io.Reader,
 				f.options.Data.Target)
 		}
 	}
+	if err == nil && f.settles() {
+		table, o, err = o.Settle(table)
+	}
 	if err == nil {
 		err = complete(&o.Data, table)
 	}
 	return table, o, err
+}
+
+// settles says whether a table decides what flags leave open. evaluate has no flag --strict, since
+// its parameters are for inputs that are known.
+func (f *fitFlags) settles() bool {
+	return f.flags.Lookup("strict") != nil && !f.strict && f.declared == "" &&
+		!f.noStandardise && (f.scaling == "" || f.scaling == dataset.PriorRows)
 }
 
 // chosen returns the options that the flags or their declaration make, and a function that
@@ -245,8 +262,9 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 		s := dataset.Identity(len(table.Names) - 1 - len(left))
 		o.Scaling = dataset.Declared
 		o.Declared = &s
-	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
-		return misused("--scaling %s with --categorical or --missing mean: categories and means "+
+	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean ||
+		o.Missing == dataset.Indicate):
+		return misused("--scaling %s with --categorical or --missing: categories and means "+
 			"are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows",
 			f.scaling)
 	case declared:
@@ -810,10 +828,16 @@ func (f fitWords) Restarts() int {
 	return asked.Run.Restarts
 }
 
-// Told returns the findings to print: with --verbose all of them, and else the warnings.
+// Settled returns what the table decided about its inputs.
+func (f fitWords) Settled() finding.List {
+	return lists.If(f.M.Findings, finding.Finding.Settles)
+}
+
+// Told returns the findings to print, besides those of Settled:
+// with --verbose all of them, and else the warnings.
 func (f fitWords) Told() finding.List {
 	return lists.If(f.M.Findings, func(one finding.Finding) bool {
-		return f.Verbose || one.Severity() == finding.Warning
+		return !one.Settles() && (f.Verbose || one.Severity() == finding.Warning)
 	})
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/method"
@@ -65,7 +64,7 @@ func TestDefaults(t *testing.T) {
 	must.Do(t, flags.Parse([]string{"--temper", "1,0.5"}))
 	o := f.options
 	must.Hold(t, f.epsilon == "0.6" && o.Promise.Delta == 0.01 && f.splits == 5 &&
-		o.Method.Solver == "" && o.Data.Missing == dataset.Refuse && o.Method.Optimizer == "" &&
+		o.Method.Solver == "" && o.Data.Missing == "" && o.Method.Optimizer == "" &&
 		slices.Equal(f.objectives, []string{"kl-pac", "evidence"}) &&
 		slices.Equal(o.Prior.Temper, []float64{1, 0.5}), "%+v", f)
 	if err := flags.Parse([]string{"--objectives", "vfe"}); err != nil || !slices.Equal(f.objectives, []string{"vfe"}) {

@@ -32,13 +32,15 @@ type inspectDocument struct {
 	// Findings are the remarks as values.
 	Findings []finding.Told        `json:"findings,omitempty"`
 	Columns  []inspect.ColumnFacts `json:"columns"`
-	// what the user has to settle before the command runs
+	// what the user has to settle first. Without it there may be no command that runs.
 	First []string `json:"first,omitempty"`
 	// Ties are what ties rows together, from a quick fit of prior rows.
 	// Untied says why inspect didn't look for ties.
 	Ties    []model.Tie `json:"ties,omitempty"`
 	Untied  string      `json:"ties_reason,omitempty"`
-	Command string      `json:"command"` // the fit command
+	Command string      `json:"command"` // the fit command; "" if no command runs yet
+
+	tie *model.Tie // for which --group is advised
 }
 
 // ofReading are the flags of fit that say how a table is read.
@@ -56,7 +58,7 @@ func newInspect(c *common) *cobra.Command {
 for example dates, categories, names of rows, decimal commas and units. It also names lines that seem to be no rows of
 the table, such as totals. The last line that it prints is the command that fits the table.
 
-inspect guesses nothing. If something is unclear, it asks.`,
+inspect guesses nothing. If something is unclear, it asks. It prints a command only if the command runs.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var o krigo.Options
@@ -89,7 +91,7 @@ inspect guesses nothing. If something is unclear, it asks.`,
 			if err != nil {
 				return err
 			}
-			judged, rows := inspect.Judge(table, facts, targets...)
+			judged := inspect.Judge(table, facts, targets...)
 			// What is wrong with a column depends on its use: a target can't be left out or be
 			// categories.
 			for k := range facts {
@@ -102,20 +104,19 @@ inspect guesses nothing. If something is unclear, it asks.`,
 			d.Remarks, d.Findings = found.Words(), found.Tell()
 			d.First = unsettled(facts, targets, len(inspect.Strays(table))+
 				len(found.Of(finding.TotalRows)) > 0)
-			// To look for rows that depend on one another takes a model, and so columns that can be
-			// fitted.
-			if len(d.First) == 0 && target != "" {
-				if err := d.tied(cmd.Context(), table, targets, facts); err != nil {
+			for _, f := range slices.Concat(found.Of(finding.Leak), found.Of(finding.Derived),
+				found.Of(finding.Copies)) {
+				if f.Kind == finding.Copies || len(facts) > 2 { // other inputs are left
+					d.First = append(d.First, question(f))
+				}
+			}
+			asked := inspected(cmd.Flags(), args[0], target)
+			if d.Command = shellLine(suggestion(asked, facts, "")); target != "" {
+				if err := d.tried(cmd.Context(), table, asked); err != nil {
 					return err
 				}
 			}
-			d.Command = inspected(cmd.Flags(), args[0], target, targets, facts, rows)
-			words := inspectWords{Path: args[0], Table: factsTable(facts)}
-			if tie, group := d.grouping(); group != "" {
-				d.Command += " " + spelling.Flag("group", group)
-				words.Tie = &tie
-			}
-			words.inspectDocument = d
+			words := inspectWords{d, args[0], factsTable(facts)}
 			return c.answer(cmd, d, "inspection", words)
 		},
 	}
@@ -129,53 +130,90 @@ inspect guesses nothing. If something is unclear, it asks.`,
 	return cmd
 }
 
-// tied looks for what ties rows together, and reads columns as the advice says.
-func (d *inspectDocument) tied(ctx context.Context, table *dataset.Table, targets []string,
-	facts []inspect.ColumnFacts) error {
-	if len(targets) > 1 {
+// tried fits nothing, but reads the table as the fit of these words would, and sets the command to
+// these words with the decisions of the table.
+// If such a fit would refuse the table, there is no command.
+// Otherwise tried looks for what ties rows together. This takes a model.
+func (d *inspectDocument) tried(ctx context.Context, table *dataset.Table, asked []string) error {
+	reads := suggestion(asked, lists.Of(d.Columns, inspect.ColumnFacts.Reads), "")
+	f := fitFlags{several: true}
+	flags := pflag.NewFlagSet("fit", pflag.ContinueOnError)
+	f.register(flags, "fit")
+	if err := flags.Parse(reads[2:]); err != nil {
+		return err
+	}
+	path := reads[1]
+	if len(reads) > len(asked) && path == standardInput {
+		d.Untied = "standard input can't be read again"
+		return nil
+	}
+	o, complete, err := f.chosen()
+	if err == nil && len(reads) > len(asked) {
+		table, err = readTable(path, nil, nil, o.Data.Reading.Naming(names(o.Data)...))
+		if err == nil {
+			defer table.Close()
+		}
+	}
+	before := o.Data.Reading
+	if err == nil {
+		table, o, err = f.settled(table, o, complete)
+	}
+	if err == nil {
+		err = krigo.Check(ctx, table, o)
+	}
+	if err != nil {
+		d.Command = ""
+		if d.First == nil {
+			d.First = []string{strings.ReplaceAll(err.Error(), "\n", " ")}
+		}
+		return ctx.Err()
+	}
+	decided := []inspect.ColumnFacts{{Advice: slices.Concat(
+		lists.Of(o.Data.Ignore, adviceOf("ignore")),
+		lists.Of(o.Data.Categorical, adviceOf("categorical")),
+		lists.Of(o.Data.Reading.Missing[len(before.Missing):], adviceOf("na")),
+		lists.Of(lists.Of(o.Data.Reading.Dates[len(before.Dates):], func(d dataset.Dates) string {
+			return dataset.Dates{Column: d.Column}.String()
+		}), adviceOf("dates")))}}
+	d.Command = shellLine(suggestion(reads, decided, o.Data.Missing))
+	if o.Data.Beside != nil {
 		d.Untied = "inspect one target for that"
 		return nil
 	}
-	o := krigo.Options{Data: krigo.Data{Target: targets[0]}}
-	for _, f := range facts {
-		if f.Missing > 0 && f.Kind != "empty" {
-			o.Data.Missing = dataset.FillMean
-		}
-		for _, a := range f.Advice {
-			switch a.Flag {
-			case "ignore":
-				o.Data.Ignore = append(o.Data.Ignore, a.Value)
-			case "categorical":
-				o.Data.Categorical = append(o.Data.Categorical, a.Value)
-			case "censored":
-				d.Untied = "some targets are limits of detection"
-				return nil
-			default:
-				d.Untied = fmt.Sprintf("the table is read without --%s; give inspect that "+
-					"flag, too", a.Flag)
-				return nil
-			}
-		}
-	}
-	var err error
 	if d.Ties, err = krigo.Ties(ctx, table, o); err != nil && ctx.Err() == nil {
 		d.Untied = err.Error()
-		err = nil
+		return nil
 	}
-	for i, f := range facts {
-		if _, group := d.grouping(); f.Name == group {
-			facts[i].Advice = nil // a group column is no input
+	// A group column is no input, and a fit may refuse so few groups.
+	if tie, group := d.grouping(table, o.Data.Target); group != "" {
+		o.Data.Group = group
+		o.Data.Categorical = lists.If(o.Data.Categorical, func(name string) bool {
+			return name != group
+		})
+		if krigo.Check(ctx, table, o) == nil {
+			d.tie = &tie
+			d.Command += " " + spelling.Flag("group", group)
 		}
 	}
 	return err
 }
 
+// adviceOf returns a function that makes advice of a column's name.
+func adviceOf(flag string) func(name string) inspect.Advice {
+	return func(name string) inspect.Advice { return inspect.Advice{Flag: flag, Value: name} }
+}
+
 // grouping returns the tie that costs a new unit most, and the value of --group for this tie.
+// A column that a tie names has to be one that may name units.
 // If two ties cost the same whole number of rows in 100, it prefers the tie with the more similar
 // errors.
-func (d *inspectDocument) grouping() (tie model.Tie, group string) {
+func (d *inspectDocument) grouping(table *dataset.Table,
+	target string) (tie model.Tie, group string) {
 	for _, t := range d.Ties {
 		by := t.Group()
+		if t.Kind == "column" && !inspect.IsGroup(table, t.Columns[0], target) {
+			continue
+		}
 		more := cmp.Compare(math.Round(100*t.Lost()), math.Round(100*tie.Lost()))
 		if by != "" && (group == "" || more > 0 || (more == 0 && t.Alike > tie.Alike)) {
 			tie = t
@@ -185,23 +223,15 @@ func (d *inspectDocument) grouping() (tie model.Tie, group string) {
 	return tie, group
 }
 
-// inspected returns the command that fits a table, with the flags of this inspection and of its
-// advice.
-func inspected(flags *pflag.FlagSet, path, target string, targets []string,
-	facts []inspect.ColumnFacts, rows []inspect.Advice) string {
+// inspected returns the command that fits a table, with the flags of this inspection.
+func inspected(flags *pflag.FlagSet, path, target string) []string {
 	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
 	for _, name := range ofReading[1:] {
 		if p := flags.Lookup(name); p.Changed {
 			words = append(words, "--"+name, strings.Trim(p.Value.String(), "[]"))
 		}
 	}
-	facts = append(slices.Clone(facts), inspect.ColumnFacts{Advice: rows})
-	for k := range facts {
-		if slices.Contains(targets, facts[k].Name) {
-			facts[k].Missing = 0 // rows without a target are left out, and not filled
-		}
-	}
-	return suggestion(words, facts, false)
+	return words
 }
 
 // noFlag returns path, changed if it looks like a flag.
@@ -235,12 +265,23 @@ func unsettled(facts []inspect.ColumnFacts, targets []string, strays bool) (firs
 	return first
 }
 
+// question returns what a person has to say about a finding.
+func question(f finding.Finding) string {
+	if f.Kind == finding.Copies {
+		return "whether the rows that repeat others are copies (--duplicates drop)"
+	}
+	return fmt.Sprintf("whether %s is known before the target (if not, say %s)",
+		spelling.Printable(f.Subject[0]), spelling.Flag("ignore", f.Subject[0]))
+}
+
 // inspectWords is what the template of inspect's text gets.
 type inspectWords struct {
 	inspectDocument
 	Path, Table string
-	Tie         *model.Tie // for which --group is advised; nil: no tie
 }
+
+// Tie returns the tie for which --group is advised, or nil.
+func (d inspectDocument) Tie() *model.Tie { return d.tie }
 
 // factsTable returns a table of what columns hold.
 func factsTable(facts []inspect.ColumnFacts) string {
@@ -267,15 +308,13 @@ func factsTable(facts []inspect.ColumnFacts) string {
 	return b.String()
 }
 
-// suggestion returns a command line: words, and the flags that the columns' advice adds.
-// missing adds --missing mean.
-func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) string {
+// suggestion returns the words of a command line: words, and the flags that the columns' advice
+// adds, and --missing unless missing is "".
+func suggestion(words []string, columns []inspect.ColumnFacts, missing string) []string {
 	var flags []string // flags in the order in which advice first names them
 	values := map[string][]string{}
 	said := map[inspect.Advice]bool{}
 	for _, f := range columns {
-		missing = missing || (f.Missing > 0 && f.Kind != "empty") ||
-			slices.ContainsFunc(f.Advice, func(a inspect.Advice) bool { return a.Flag == "na" })
 		if f.Either {
 			continue
 		}
@@ -291,18 +330,19 @@ func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) str
 			}
 		}
 	}
-	var b strings.Builder
-	b.WriteString("krigo")
-	for _, word := range words {
-		b.WriteString(" " + spelling.Shell(word))
-	}
+	all := slices.Clone(words)
 	for _, flag := range flags {
-		b.WriteString(" " + spelling.Flag(flag, values[flag]...))
+		all = append(all, "--"+flag, spelling.Value(flag, values[flag]...))
 	}
-	if missing && !slices.Contains(words, "--missing") {
-		b.WriteString(" --missing mean")
+	if missing != "" && !slices.Contains(words, "--missing") {
+		all = append(all, "--missing", missing)
 	}
-	return b.String()
+	return all
+}
+
+// shellLine returns a command of krigo as a shell takes it.
+func shellLine(words []string) string {
+	return "krigo " + strings.Join(lists.Of(words, spelling.Shell), " ")
 }
 
 // advisable takes from an error about columns the advice that names a flag which the command
@@ -351,5 +391,9 @@ func suggest(err error, args []string) string {
 			say = "\nSettle that, and then:  "
 		}
 	}
-	return say + suggestion(args, columns.Columns, len(columns.Gaps) > 0)
+	missing := ""
+	if len(columns.Gaps) > 0 || slices.ContainsFunc(columns.Columns, inspect.ColumnFacts.Gapped) {
+		missing = dataset.FillMean
+	}
+	return say + shellLine(suggestion(args, columns.Columns, missing))
 }

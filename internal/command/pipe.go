@@ -147,6 +147,7 @@ func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
 	if err != nil {
 		return a, err
 	}
+	a.Strict = f.strict
 	a.Options, a.Complete, err = f.chosen()
 	if err == nil && f.params != "" {
 		a.Params, err = readParams(f.params)

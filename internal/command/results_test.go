@@ -29,8 +29,8 @@ func TestResults(t *testing.T) {
 				"gradient\n{}\nlog evidence, from above to below\n" +
 				"  Jensen's there         0.5\nNo certificate: none.\n"},
 		{"inspection", inspectWords{inspectDocument: inspectDocument{Rows: 3, Dropped: 1,
-			Command: "krigo fit"}, Path: "t.csv", Table: "column\n",
-			Tie: &model.Tie{Kind: "column", Columns: []string{"patient"}}},
+			Command: "krigo fit", tie: &model.Tie{Kind: "column", Columns: []string{"patient"}}},
+			Path: "t.csv", Table: "column\n"},
 			"t.csv: 3 rows, 0 columns\n1 rows that repeat others are left out\n\ncolumn\n\n" +
 				"Rows of the same patient predict one another. With --group the promise is " +
 				"about a new patient, without it about further rows of the same\n\nkrigo fit\n"},

@@ -30,6 +30,7 @@ type fitFlags struct {
 
 	// The values of flags that options hold in other forms.
 	epsilon, grid, scaling, posterior, duplicates string
+	strict                                        bool
 	noStandardise, dryRun, freshStart, verbose    bool
 	dates                                         []string
 
@@ -44,8 +45,8 @@ type fitFlags struct {
 // order has the flags of each group in the order in which help shows them.
 // Other settings of methods follow the group Method.
 var order = map[string]string{
-	"Data": "target inputs ignore categorical missing missing-target dates decimal thousands na " +
-		"below above units skip-rows header sheet duplicates group " +
+	"Data": "target inputs ignore categorical missing strict missing-target dates decimal " +
+		"thousands na below above units skip-rows header sheet duplicates group " +
 		strings.Join(observation.Options(), " ") + " scaling target-transform target-estimate no-standardise split splits " +
 		"test-fraction test params",
 	"Kernel": "kernel ard mean noise monotone",
@@ -220,9 +221,11 @@ func (f *fitFlags) own() []cliFlag {
 			help: "columns of dates or times, read as days; COL:dmy or COL:mdy if unclear; " +
 				"COL:day:week:year adds the place " +
 				"in each period"},
+		{name: "strict", to: &f.strict, of: "fit compare",
+			help: "let the table decide nothing: gaps and columns of text are errors"},
 		{name: "na", value: "TEXTS", rule: "empty, NA, N/A, #N/A, NaN, null, ?",
 			to:   &o.Data.Reading.Missing,
-			help: "further texts or numbers that stand for a missing value, as in '-,k.A.,-999'"},
+			help: "further texts or numbers for missing values, as in '-,k.A.'; COL=-999 in one column"},
 		{name: "below", value: "HOW", rule: "text", to: &o.Data.Reading.Below,
 			values: []string{"half"},
 			help: "how to read cells below a limit of detection, such as <0.1: as half of " +

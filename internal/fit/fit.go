@@ -148,6 +148,21 @@ func Decide(ctx context.Context, table *dataset.Table,
 	return told, nil
 }
 
+// Check deals a table's rows their roles, and scales those that train and those that certify.
+func Check(ctx context.Context, table *dataset.Table, o ask.Asked) error {
+	o, err := o.ResolveFor(table)
+	if err != nil {
+		return err
+	}
+	d, err := deal.Deal(table.Within(ctx), o)
+	for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
+		if err == nil {
+			_, err = d.Take(role)
+		}
+	}
+	return err
+}
+
 // open assigns a table's rows their roles and decides the first stage of a fit.
 // It refuses a checkpoint of another fit.
 func open(table *dataset.Table,

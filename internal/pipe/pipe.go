@@ -47,6 +47,7 @@ type Options struct {
 type Asked struct {
 	Options  krigo.Options
 	Params   *krigo.Params // the parameters for evaluate
+	Strict   bool          // the table decides nothing
 	Complete func(o *krigo.Data, table *dataset.Table) error
 }
 
@@ -306,6 +307,7 @@ func (s *server) read(r *request,
 		}
 		a.Options = by.Options
 		params = by.Params
+		a.Settle = a.Settle && !by.Strict
 		complete = by.Complete
 	}
 	o := &a.Options.Data
@@ -331,9 +333,11 @@ func (s *server) read(r *request,
 		table, a.Options, err = a.Options.Kinds(table)
 	}
 	if err == nil && a.Options.Run.Declared == "" {
-		var found bool
-		if found, err = settle(table, r.Table, o, a.Settle); err == nil && found {
-			table, err = read(*r) // a found column of categories or dates keeps its cells as text
+		if typed(table, r.Table, o) {
+			table, err = read(*r) // a column of categories or dates keeps its cells as text
+		}
+		if err == nil && a.Settle {
+			table, a.Options, err = a.Options.Settle(table)
 		}
 	}
 	if err == nil {
@@ -506,46 +510,20 @@ func recertified(ctx context.Context, all *krigo.Targets,
 		"matches": err == nil}, err
 }
 
-// settle decides which inputs are categories or dates, if o doesn't say so itself.
-// If a column has a type, the type decides. If look is set, the cells of the other columns of text
-// decide, as in krigo inspect. found says whether there are any.
-func settle(table *dataset.Table, types *tableHeader, o *krigo.Data,
-	look bool) (found bool, err error) {
-	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Own()[1:]...)
-	if err != nil {
-		return false, err
-	}
+// typed makes categories or dates of the columns that have such a type, if o doesn't say what they
+// are. found says whether there are any.
+func typed(table *dataset.Table, types *tableHeader, o *krigo.Data) (found bool) {
+	left := dataset.Left(table.Names, o.Inputs, o.Ignore, o.Own()...)
 	dates := lists.Of(o.Reading.Dates, func(d dataset.Dates) string { return d.Column })
-	said := slices.Concat(left, o.Categorical, o.Own(), dates)
-	add := func(flag, name string) {
-		if slices.Contains(said, name) {
-			return
-		}
-		switch said = append(said, name); flag {
-		case "categorical":
-			o.Categorical = append(o.Categorical, name)
-			found = true
-		case "dates":
-			o.Reading.Dates = append(o.Reading.Dates, dataset.Dates{Column: name})
-			found = true
-		}
+	said := slices.Concat(left, o.Categorical, dates)
+	open := func(name string) bool { return !slices.Contains(said, name) }
+	categories := lists.If(types.Categories, open)
+	o.Categorical = append(slices.Clip(o.Categorical), categories...)
+	for _, name := range lists.If(types.Dates, open) {
+		o.Reading.Dates = append(slices.Clip(o.Reading.Dates), dataset.Dates{Column: name})
+		found = true
 	}
-	for _, name := range types.Categories {
-		add("categorical", name)
-	}
-	for _, name := range types.Dates {
-		add("dates", name)
-	}
-	if !look {
-		return found, nil
-	}
-	facts, err := inspect.Describe(table)
-	for _, f := range facts {
-		if len(f.Advice) == 1 {
-			add(f.Advice[0].Flag, f.Name)
-		}
-	}
-	return found, err
+	return found || len(categories) > 0
 }
 
 // load reads the model file in the request's only buffer, and keeps the model. A file of several

@@ -350,9 +350,15 @@ func TestSettle(t *testing.T) {
 	if options, _ := json.Marshal(result["options"]); !strings.Contains(string(options), `"categorical":["zone"]`) {
 		t.Errorf("%s", options)
 	}
+	// The table decides that names of rows are left out, and that gaps are filled.
+	o = krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}}
+	if r, result, _ = c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "settle": true}},
+		buffers...); r.Error != nil || fmt.Sprint(result["inputs"]) != "[zone=north zone=south zone=other when]" ||
+		!strings.Contains(fmt.Sprint(result["findings"]), "column_left_out") {
+		t.Errorf("%+v, %v", r.Error, result)
+	}
 	for _, args := range []map[string]any{
 		{"options": o},
-		{"options": krigo.Options{Data: krigo.Data{Target: "y"}}, "settle": true},  // all names differ
 		{"options": krigo.Options{Data: krigo.Data{Target: "no"}}, "settle": true}, // the table has no such column
 	} {
 		if r, _, _ := c.call("fit", map[string]any{"table": of, "args": args}, buffers...); r.Error == nil ||

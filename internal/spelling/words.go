@@ -68,10 +68,15 @@ var once = []string{"decimal", "thousands", "below", "duplicates", "group", "cen
 // Once says whether a flag takes a single value.
 func Once(flag string) bool { return slices.Contains(once, flag) }
 
-// Flag returns a flag with its value as a shell takes it, or with its values if the flag takes a
-// list. Lists are read as CSV, so Flag quotes a value of a list that has a comma, a quote or a line
-// break.
+// Flag returns a flag with its value, or values, as a shell takes them.
 func Flag(name string, values ...string) string {
+	return "--" + name + " " + Shell(Value(name, values...))
+}
+
+// Value returns the value of a flag, or its values if the flag takes a list.
+// Lists are read as CSV, so Value quotes a value of a list that has a comma, a quote or a line
+// break.
+func Value(name string, values ...string) string {
 	values = slices.Clone(values)
 	if Once(name) {
 		values = values[:1]
@@ -81,7 +86,7 @@ func Flag(name string, values ...string) string {
 			values[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
 		}
 	}
-	return "--" + name + " " + Shell(strings.Join(values, ","))
+	return strings.Join(values, ",")
 }
 
 // Shell quotes a word for a shell if it needs quotes.

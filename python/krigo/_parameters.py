@@ -22,6 +22,7 @@ class Parameters(Estimator):
         ignore: Value = None,
         categorical: Value = "auto",
         missing: Value = None,
+        strict: bool = False,
         missing_target: Value = None,
         dates: Value = None,
         decimal: Value = None,
@@ -105,8 +106,8 @@ class Parameters(Estimator):
             columns of categories, text or numbers: each category of the prior rows becomes a column of 0 and 1, and all
             other categories share a column
         missing :
-            missing inputs: refuse, or mean (of the prior rows; missing categories count as other categories) (default
-            refuse)
+            missing inputs: refuse, mean (of the prior rows), or indicator (mean, and inputs that say so) (default
+            indicator, or refuse)
         dates :
             columns of dates or times, read as days; COL:dmy or COL:mdy if unclear; COL:day:week:year adds the place in
             each period
@@ -148,6 +149,8 @@ class Parameters(Estimator):
         ----------------
         inputs :
             columns to predict from; * stands for any text and ? for a character, as in 'temp*' (default all others)
+        strict :
+            let the table decide nothing: gaps and columns of text are errors
         missing_target :
             rows without a target: drop (leave them out, and count them), or refuse (default drop)
         decimal :
@@ -155,8 +158,8 @@ class Parameters(Estimator):
         thousands :
             what groups digits by three in CSV files: , . ' or a space (default none)
         na :
-            further texts or numbers that stand for a missing value, as in '-,k.A.,-999' (default empty, NA, N/A, #N/A,
-            NaN, null, ?)
+            further texts or numbers for missing values, as in '-,k.A.'; COL=-999 in one column (default empty, NA, N/A,
+            #N/A, NaN, null, ?)
         below :
             how to read cells below a limit of detection, such as <0.1: as half of the limit (default text)
         above :
@@ -299,6 +302,7 @@ class Parameters(Estimator):
         self.ignore = ignore
         self.categorical = categorical
         self.missing = missing
+        self.strict = strict
         self.missing_target = missing_target
         self.dates = dates
         self.decimal = decimal

@@ -157,7 +157,9 @@ func (o Asked) TrainsAll() bool { return o.Informed() && o.Prior.Share == 1 }
 func (o Asked) Learns() bool { return o.Informed() && (o.Prior.Learn || o.Method.Free()) }
 
 // Encodes says whether a table's columns must be encoded or filled before they are inputs.
-func Encodes(d fitting.Data) bool { return len(d.Categorical) > 0 || d.Missing == dataset.FillMean }
+func Encodes(d fitting.Data) bool {
+	return len(d.Categorical) > 0 || (d.Missing != "" && d.Missing != dataset.Refuse)
+}
 
 // Split returns the way in which rows get their roles.
 func Split(d fitting.Data) model.Split {

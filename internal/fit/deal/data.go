@@ -93,9 +93,11 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 	if err := model.CheckSlices(d.Data, o.Promise.Slices); err != nil {
 		return nil, faults.AsUsage(err)
 	}
-	if d.Findings, err = inspect.Findings(d.Data, d.Units); err != nil {
+	found, err := inspect.Findings(d.Data, d.Units)
+	if err != nil {
 		return nil, err
 	}
+	d.Findings = slices.Concat(o.Data.Settled, found)
 	if o.Data.Test != nil {
 		if err := d.viewTest(o.Data.Test); err != nil {
 			return nil, err

@@ -1,0 +1,170 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/must"
+)
+
+// tableOf reads a table of 120 rows from texts of its columns, by row.
+func tableOf(t *testing.T, names []string, row func(i int) []string) *dataset.Table {
+	t.Helper()
+	text := strings.Join(names, ",") + "\n"
+	for i := range 120 {
+		text += strings.Join(row(i), ",") + "\n"
+	}
+	return must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
+}
+
+// TestSettle: inputs decide what they are, one column at a time. Nothing is decided where a person must choose.
+func TestSettle(t *testing.T) {
+	num := func(i int) string { return fmt.Sprintf("%.3f", math.Sin(float64(i))) }
+	either := func(every int, a string, b func(i int) string) func(i int) string {
+		return func(i int) string {
+			if i%every == 0 {
+				return a
+			}
+			return b(i)
+		}
+	}
+	count := func(i int) string { return fmt.Sprint(i + 1) }
+	for _, c := range []struct {
+		name, column string
+		cell         func(i int) string
+		want         string
+	}{
+		{"numbers", "a", num, ""},
+		{"numbers of rows", "rownames", count, "ignore a"},
+		{"numbers of rows in R", "X", count, "ignore a"},
+		{"time counts up", "day", count, ""},
+		{"an input counts up", "x", count, ""},
+		{"keys", "id", func(i int) string { return fmt.Sprint(i * 7919 % 100003) }, "ignore a"},
+		{"names", "who", func(i int) string { return fmt.Sprintf("n%d", i%100) }, "ignore a"},
+		{"addresses", "home", func(i int) string { return fmt.Sprintf("%d %c. Center St", 10+i, 'A'+i%26) }, "ignore a"},
+		{"constants", "unit", func(int) string { return "7" }, "ignore a"},
+		{"hardly any values", "rare", func(i int) string { return map[bool]string{true: "5"}[i%40 == 0] }, "ignore a"},
+		{"categories", "kind", func(i int) string { return []string{"p", "q"}[i%2] }, "categorical a"},
+		{"dates", "when", func(i int) string { return fmt.Sprintf("2024-%02d-%02d", 1+i/28, 1+i%28) }, "dates a"},
+		{"two readings of a date", "when", func(i int) string { return fmt.Sprintf("%02d/%02d/2024", 1+i%12, 1+i%11) }, ""},
+		{"hexadecimal numbers", "code", func(i int) string { return fmt.Sprintf("0x%x", 997*i) }, ""},
+		{"durations", "long", func(i int) string { return fmt.Sprintf("PT%dM%dS", i, i%60) }, ""},
+		{"coordinates", "at", func(i int) string { return fmt.Sprintf("N%d.%d", i, i%7) }, ""},
+		{"two units", "views", func(i int) string { return map[bool]string{true: "5.3k", false: fmt.Sprint(i)}[i%2 == 0] }, ""},
+		{"gaps", "a", either(5, "", num), "missing indicator"},
+		{"words among numbers", "a", either(5, "unknown", num), "na a=unknown"},
+		{"a sentinel", "a", either(9, "255", num), "na a=255"},
+		{"zero far from all", "a", either(9, "0", func(i int) string { return fmt.Sprintf("%.2f", 60+20*math.Sin(float64(i))) }),
+			"na a=0"},
+		{"zero among others", "a", either(9, "0", num), ""},
+		{"doses", "a", func(i int) string { return fmt.Sprint(math.Pow(2, float64(i%12))) }, ""},
+		{"a slip", "a", either(120, "5e6", num), "na a=5e+06"},
+		{"a slip among dates", "a", either(120, "2202-01-01",
+			func(i int) string { return fmt.Sprintf("2024-%02d-%02d", 1+i/28, 1+i%28) }), "dates a,na a=2202-01-01"},
+	} {
+		table := tableOf(t, []string{"b", c.column, "y"}, func(i int) []string { return []string{num(3 * i), c.cell(i), num(i)} })
+		made, told, err := Settle(table, Undecided{Inputs: []string{"b", c.column}, Targets: []string{"y"}})
+		must.Do(t, err)
+		got := strings.Join(lists.Of(made, func(d Decision) string {
+			must.Hold(t, d.Found.Settles() && d.Found.Severity() == finding.Note, "%s: %s", c.name, d.Found)
+			return d.Flag + " " + strings.Replace(d.Value, c.column, "a", 1)
+		}), ",")
+		must.Hold(t, got == c.want && told == nil, "%s: %s, want %s", c.name, got, c.want)
+		if said, _, _ := Settle(table, Undecided{Inputs: []string{"b", c.column}, Said: []string{c.column},
+			Missing: dataset.Refuse}); said != nil {
+			t.Errorf("%s: %v, although the user has said what it is", c.name, said)
+		}
+	}
+}
+
+// TestSettleOthers: at least one input stays, a number that most inputs have for missing values has that meaning in the
+// whole table, and what lies far away in the target is told and not decided.
+func TestSettleOthers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	num := func() string { return fmt.Sprintf("%.3f", rng.NormFloat64()) }
+	table := tableOf(t, []string{"id", "y"}, func(i int) []string { return []string{fmt.Sprint(i), num()} })
+	made, _, err := Settle(table, Undecided{Inputs: []string{"id"}, Targets: []string{"y"}})
+	must.Hold(t, err == nil && len(made) == 0, "%v, %v", made, err)
+
+	table = tableOf(t, []string{"a", "b", "y"}, func(i int) []string {
+		row := []string{num(), num(), num()}
+		row[i%3] = map[bool]string{true: "-200", false: row[i%3]}[i%4 == 0]
+		return row
+	})
+	made, told, err := Settle(table, Undecided{Inputs: []string{"a", "b"}, Targets: []string{"y"}})
+	must.Hold(t, err == nil && len(made) == 2 && made[0].Advice == Advice{"na", "-200"} && made[1].Advice == made[0].Advice,
+		"%v, %v", made, err)
+	must.Hold(t, len(told) == 1 && told[0].Kind == finding.Sentinel && strings.Contains(told[0].String(), "say --na y=-200"),
+		"%v", told)
+	read := must.Get(table.Further([]string{"-200"}, nil))(t)
+	must.Hold(t, !slices.Contains(read.Values, -200) && slices.Contains(table.Values, -200), "%v", read.Values)
+
+	table = tableOf(t, []string{"a", "y"}, func(i int) []string {
+		return []string{num(), map[bool]string{true: "6e7", false: num()}[i == 37]}
+	})
+	_, told, err = Settle(table, Undecided{Inputs: []string{"a"}, Targets: []string{"y"}})
+	must.Hold(t, err == nil && len(told) == 1 && told[0].Kind == finding.Slip && told[0].Severity() == finding.Warning &&
+		strings.Contains(told[0].String(), "line 39"), "%v, %v", told, err)
+}
+
+// TestLone: heavy tails have no slips, and a value that repeats where others lie close isn't taken for a gap.
+func TestLone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	said := 0
+	for range 200 {
+		var heavy, inflated, normal []spot
+		for i := range 300 {
+			heavy = append(heavy, spot{math.Exp(2 * rng.NormFloat64()), i})
+			inflated = append(inflated, spot{max(0, rng.NormFloat64()), i})
+			normal = append(normal, spot{rng.NormFloat64(), i})
+		}
+		said += len(loneOf(heavy)) + len(loneOf(inflated)) + len(loneOf(normal))
+	}
+	must.Hold(t, said == 0, "%d values of 600 columns stand apart", said)
+	both := []spot{{-999, 0}, {-999, 1}, {-999, 2}, {-999, 3}, {-999, 4}, {1e9, 5}}
+	for i := range 100 {
+		both = append(both, spot{rng.Float64(), 6 + i})
+	}
+	found := loneOf(both)
+	must.Hold(t, len(found) == 2 && found[0].v == 1e9 && !found[0].sentinel && found[0].first == 5 &&
+		found[1].v == -999 && found[1].sentinel && found[1].rows == 5 && found[1].low > 0 && found[1].high < 1,
+		"%+v", found)
+}
+
+// TestLeaks: inputs that are made from the target are named, and inputs that it is made from aren't left out.
+func TestLeaks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	table := tableOf(t, []string{"area", "rounded", "size", "noise", "y"}, func(int) []string {
+		v := 10 * rng.Float64()
+		return []string{fmt.Sprint(v), fmt.Sprint(math.Round(v)), map[bool]string{true: "large", false: "small"}[v > 4],
+			fmt.Sprint(rng.IntN(5)), fmt.Sprint(1500 * v)}
+	})
+	facts := must.Get(Describe(table))(t)
+	found := Judge(table, facts, "y")
+	must.Be(t, fmt.Sprint(lists.Of(slices.Concat(found.Of(finding.Leak), found.Of(finding.Derived)),
+		func(f finding.Finding) string { return f.Subject[0] })), "[area rounded size]")
+	must.Hold(t, facts[0].Advice == nil && facts[1].Advice == nil, "%v", facts)
+}
+
+// TestIsGroup: a column names units if its name says so, if all have equally many rows, or if another column is the same
+// in all rows of each. A value that rows have in common isn't a unit.
+func TestIsGroup(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	price := map[string]string{}
+	table := tableOf(t, []string{"patient", "plan", "firm", "town", "price", "y"}, func(i int) []string {
+		firm := fmt.Sprint("f", rng.IntN(20))
+		price[firm] = fmt.Sprint(len(firm) + int(firm[len(firm)-1]))
+		return []string{fmt.Sprint(rng.IntN(30)), fmt.Sprint(i % 12), firm, price[firm], fmt.Sprint(rng.IntN(40)), fmt.Sprint(i)}
+	})
+	for column, want := range map[string]bool{"patient": true, "plan": true, "firm": true, "price": false, "none": false} {
+		must.Hold(t, IsGroup(table, column, "y") == want, "%s: want %t", column, want)
+	}
+}

@@ -1,0 +1,97 @@
+package krigo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/internal/fit"
+	"github.com/krigo-gp/krigo/internal/lists"
+)
+
+// Settle returns the table, and the options, with what the table's inputs decide where the options
+// say nothing. Row numbers, names of rows, and columns of one value or hardly any are left out.
+// Texts become categories, or dates. Numbers that certainly stand for missing values, or are slips,
+// become gaps, and gaps are filled.
+// Data.Settled lists the decisions, and the model keeps them as the options that they set, so that
+// further tables are read in the same way.
+//
+// No decision looks at the target (see inspect.Settle), so a certificate holds as if the user had
+// said it. Rows without a target aren't settled here, because a fit leaves them out by itself.
+// A table on disk or on several ranks, and declared constants, leave everything to the user.
+func (o Options) Settle(table *dataset.Table) (*dataset.Table, Options, error) {
+	d := &o.Data
+	if table.Disk != nil || table.Ranks().Size() > 1 || d.Declared != nil ||
+		(d.Scaling != "" && d.Scaling != dataset.PriorRows) {
+		return table, o, nil
+	}
+	left, err := table.Leave(d.Inputs, d.Ignore, d.Target, d.Own()[1:]...)
+	if err != nil {
+		return nil, o, err
+	}
+	inputs := lists.If(table.Names, func(name string) bool {
+		return name != d.Target && !slices.Contains(left, name)
+	})
+	said := slices.Clone(d.Categorical)
+	for _, dates := range d.Reading.Dates {
+		said = append(append(said, dates.Column), dates.Derived()...)
+	}
+	made, told, err := inspect.Settle(table, inspect.Undecided{Inputs: inputs, Said: said,
+		Targets: append([]string{d.Target}, d.Others()...), Missing: d.Missing})
+	if err != nil {
+		return nil, o, err
+	}
+	d.Ignore = slices.Clone(d.Ignore)
+	d.Categorical = slices.Clone(d.Categorical)
+	var dates []dataset.Dates
+	var missing []string
+	for _, one := range made {
+		switch one.Flag {
+		case "ignore":
+			// whoever names inputs names what is left out, too
+			if len(d.Inputs) > 0 {
+				continue
+			}
+			d.Ignore = append(d.Ignore, one.Value)
+		case "categorical":
+			d.Categorical = append(d.Categorical, one.Value)
+		case "dates":
+			dates = append(dates, dataset.Dates{Column: one.Value})
+		case "missing":
+			d.Missing = one.Value
+		case "na":
+			d.Missing = cmp.Or(d.Missing, dataset.Indicate)
+			if !slices.Contains(missing, one.Value) {
+				missing = append(missing, one.Value)
+			}
+		}
+		d.Settled = append(d.Settled, one.Found)
+	}
+	d.Settled = append(d.Settled, told...)
+	if dates != nil || missing != nil {
+		if table, err = table.Further(missing, dates); err != nil {
+			return nil, o, err
+		}
+		d.Reading = table.Reading()
+	}
+	return table, o, nil
+}
+
+// Check refuses what Fit would refuse of the table and the options before it makes a plan.
+func Check(ctx context.Context, table *dataset.Table, o Options) error {
+	each := []Options{o}
+	if o.Data.Beside != nil {
+		var err error
+		if each, _, err = o.ForTargets(table, o.Data.Beside); err != nil {
+			return err
+		}
+	}
+	for _, o := range each {
+		if err := fit.Check(ctx, table, o.asked()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
