@@ -58,8 +58,11 @@ func TestFieldFits(t *testing.T) {
 		}
 		must.Hold(t, !c.same || predicted == want, "%s predicts otherwise", c.flags)
 	}
-	// A used column that can't be read is an error that names it, and inspect's command leaves it out.
-	o := call(t.Context(), "fit", "array.json", "--target", "y", "--out", "m.krigo", "--quiet")
+	// A used column that can't be read is an error that names it. A fit alone and inspect's command leave it out.
+	listed := runs(t, "fit", "array.json", "--target", "y", "--kernel", "se", "--out", "m.krigo", "--quiet")
+	must.Hold(t, strings.Contains(listed, "Settled   o is left out: ") && strings.Contains(listed, "(150 rows from line 1)"), "%s",
+		listed)
+	o := call(t.Context(), "fit", "array.json", "--target", "y", "--out", "m.krigo", "--quiet", "--strict")
 	must.Hold(t, o.status != 0 && strings.Contains(o.stderr, `"o" holds a list or an object`) &&
 		strings.Contains(o.stderr, "--ignore o"), "%s", o.stderr)
 	said := runs(t, "inspect", "array.json", "--target", "y")
