@@ -5,6 +5,7 @@ Gaussian-process regression with a certificate.
 `KrigoClassifier` does the same for classes, and promises how often its labels will be wrong.
 `KrigoTargets` fits several targets of one table.
 `certify_predictions` makes such a promise for the predictions of any other model, and `certify_classifier` for the labels of a classifier.
+`compare` puts any estimators beside krigo, on the same splits of the rows.
 
 The program krigo does the work. It comes with this package and runs beside Python. Tables and models go through a pipe.
 """
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._classifier import KrigoClassifier
+    from ._compare import compare
     from ._errors import DataError, KrigoError, KrigoWarning, NoCertificate, NotFitted, UsageError
     from ._finding import Finding
     from ._predictions import certify_classifier, certify_predictions
     from ._regressor import KrigoRegressor
     from ._targets import KrigoTargets
 
-__all__ = ["DataError", "Finding", "KrigoClassifier", "KrigoError", "KrigoRegressor", "KrigoTargets", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_classifier", "certify_predictions"]
+__all__ = ["DataError", "Finding", "KrigoClassifier", "KrigoError", "KrigoRegressor", "KrigoTargets", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_classifier", "certify_predictions", "compare"]
 
 _HOME = {
     "KrigoClassifier": "_classifier",
@@ -29,6 +31,7 @@ _HOME = {
     "KrigoTargets": "_targets",
     "certify_classifier": "_predictions",
     "certify_predictions": "_predictions",
+    "compare": "_compare",
     "Finding": "_finding",
 }
 

@@ -7,19 +7,20 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+import weakref
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class KrigoError(Exception):
-    """Base class of krigo's errors. The message has the words of the command line."""
+    """Base class of krigo's errors."""
 
 
 class UsageError(KrigoError, ValueError):
-    """A parameter is wrong. If the message says --some-flag, the parameter is some_flag."""
+    """A parameter is wrong."""
 
 
 class DataError(KrigoError, ValueError):
@@ -58,6 +59,33 @@ class KrigoWarning(UserWarning):
     """Something that isn't an error, such as a row outside the range of the model's rows."""
 
 
+# _told holds what each running call of joblib was warned of.
+_told: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+
+
+def warn_of_rows(message: str) -> None:
+    """Warns of predicted rows, but only once for a call that predicts for many folds, such as cross_val_predict or GridSearchCV.
+
+    scikit-learn runs folds by joblib. Python's own filter doesn't keep repeated warnings back there, because each fold resets the filter.
+    """
+    frame, call, level, outside = sys._getframe().f_back, None, 2, 2
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        if module == "joblib.parallel" and frame.f_code.co_varnames[:1] == ("self",):
+            call = frame.f_locals["self"]
+            outside = level
+        elif outside == level - 1 and call is not None and module.partition(".")[0] in ("joblib", "sklearn"):
+            outside = level
+        frame, level = frame.f_back, level + 1
+    if call is None:
+        return warn(message)
+    text = re.sub(r"\b\d+ of \d+ rows", "some rows of a fold", message)
+    told = _told.setdefault(call, set())
+    if text not in told:
+        told.add(text)
+        warnings.warn(text, KrigoWarning, stacklevel=outside + 1)
+
+
 def warn(message: str, category: type[Warning] = KrigoWarning) -> None:
     """Warns, and names the line outside this package that called the package."""
     frame, level = sys._getframe(), 1
@@ -68,7 +96,7 @@ def warn(message: str, category: type[Warning] = KrigoWarning) -> None:
 
 # COMMANDS maps each name that only the command line has to its command. docs/how-to/python.md lists the names.
 COMMANDS = {
-    **{name: f"krigo {name}" for name in ("compare", "declare", "demo", "generate", "inspect", "serve")},
+    **{name: f"krigo {name}" for name in ("declare", "demo", "generate", "inspect", "serve")},
     **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("dry_run", "fresh_start", "resume", "test")},
     "keep": "krigo predict --keep",
     **{name: f"krigo certify --{name.replace('_', '-')}" for name in ("accept_file_order", "anytime", "declaration", "no_refit", "refit", "shift")},
@@ -94,14 +122,64 @@ def told(call: Callable[P, T]) -> Callable[P, T]:
     return asked
 
 
-def in_python(message: str) -> str:
-    """Returns the program's message. If the message advises the flag --memory, the text adds what to do in Python."""
-    return message + " (in Python, set the environment variable KRIGO_MEMORY before the first call, for example KRIGO_MEMORY=24GB)" * bool(re.search(r"--memory\b", message))
+# _FLAG finds a command line, which stays as it is, or a flag with the word after it, which may be the flag's value.
+_FLAG = re.compile(r"""krigo\ [a-z]+(?:\ [A-Z]{2,}|\ --[a-z-]+)*|--([a-z][a-z-]*[a-z])(?:([ =])("[^"]*"|[^\s,;:()"]*[^\s,;:()".])(:?))?""", re.VERBOSE)
+
+# _COPIED holds flags that a message names with the text to copy.
+_COPIED = ("categorical", "na", "sheet", "units")
+
+# _RENAMED maps flags to parameters that have another name in Python.
+_RENAMED = {"samples": "n_samples"}
+
+Flags: TypeAlias = Mapping[str, Collection[str]]
 
 
-def of_reply(error: dict[str, object]) -> KrigoError:
+def in_python(message: str, flags: Flags | None = None) -> str:
+    """Returns the program's message with parameters in place of flags, such as missing="mean" for --missing mean.
+
+    Flags that Python doesn't have stay. If the message advises --memory, the text adds what to do in Python.
+    """
+    known = flags or {}
+
+    def parameter(found: re.Match[str]) -> str:
+        flag, between, value, colon = found.groups()
+        if flag not in known or flag.replace("-", "_") in COMMANDS:
+            return found.group()
+        name = _RENAMED.get(flag, flag.replace("-", "_"))
+        if not value:
+            return name
+        number = re.fullmatch(r"-?[\d.]+(e-?\d+)?", value) is not None
+        if colon or not (number or value in known[flag] or flag in _COPIED):
+            return f"{name} {value}{colon}"
+        return f"{name}={value}" if number or value[0] == '"' else f'{name}="{value}"'
+
+    first = re.match(r"[a-z]+(?:-[a-z]+)+(?=\W)", message)
+    if first and first.group() in known:
+        message = first.group().replace("-", "_") + message[first.end() :]
+    text = re.sub(r"""(=(?:"[^"]*"|[\d.e-]+)) (?=\w+=["\d])""", r"\1, ", _FLAG.sub(parameter, message))
+    return text + " (in Python, set the environment variable KRIGO_MEMORY before the first call, for example KRIGO_MEMORY=24GB)" * bool(re.search(r"--memory\b", message))
+
+
+# _SPOKEN holds the fields of replies that are words for people.
+_SPOKEN = ("sentence", "reason", "context", "no_better", "differs", "notices")
+
+
+def spoken(result: dict[str, Any], flags: Callable[[], Flags]) -> dict[str, Any]:
+    """Returns a reply's result with its words in Python's terms."""
+
+    def words(of: Any) -> Any:
+        if isinstance(of, list):
+            return [words(one) for one in of]
+        return in_python(of, flags()) if isinstance(of, str) and "--" in of else of
+
+    if isinstance(result.get("targets"), list):
+        result["targets"] = [spoken(one, flags) if isinstance(one, dict) else one for one in result["targets"]]
+    return {name: words(of) if name in _SPOKEN else of for name, of in result.items()}
+
+
+def of_reply(error: dict[str, object], flags: Flags | None = None) -> KrigoError:
     """Returns the exception for the error in a reply."""
-    message = in_python(str(error.get("message", "")))
+    message = in_python(str(error.get("message", "")), flags)
     kind = error.get("kind")
     if kind == "usage":
         return UsageError(message)

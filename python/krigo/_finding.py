@@ -55,8 +55,8 @@ class Finding:
 _ROW = "padding:1px 12px 1px 0;text-align:left;border:none"
 
 
-def card(sentence: str, certificate: dict[str, Any] | None, notices: list[str] | None = None) -> str:
-    """Returns HTML for a notebook: the sentence, the bound, the conditions and the notices."""
+def card(sentence: str, certificate: dict[str, Any] | None, notices: list[str] | None = None, test: dict[str, Any] | None = None) -> str:
+    """Returns HTML for a notebook: the sentence, the bound, the figures of test rows, the conditions and the notices."""
     lines = [
         '<div style="font-family:system-ui,sans-serif;max-width:46em;border:1px solid #8888;border-radius:6px;padding:10px 14px;line-height:1.45">',
         f'<div style="white-space:pre-line;font-size:1.05em">{escape(sentence)}</div>',
@@ -72,6 +72,11 @@ def card(sentence: str, certificate: dict[str, Any] | None, notices: list[str] |
         figures.append(("rows counted", f"{c['rows']:,}"))
     if isinstance(c.get("delta"), (int, float)):
         figures.append(("probability that the bound is wrong, at most", f"{c['delta']:g}"))
+    of = f"on {test['rows']:,} test rows" if test and isinstance(test.get("rows"), int) else ""
+    for key, name in _TEST.items() if test and of else ():
+        value = test.get(key)
+        if isinstance(value, (int, float)):
+            figures.append((f"{name} {of}", f"{value:.4g}"))
     if figures:
         lines.append('<table style="margin:8px 0 0;font-size:.92em;border:none">')
         lines += [f'<tr style="background:none"><td style="{_ROW};opacity:.7">{escape(k)}</td><td style="{_ROW}">{escape(v)}</td></tr>' for k, v in figures]
@@ -86,3 +91,6 @@ def card(sentence: str, certificate: dict[str, Any] | None, notices: list[str] |
 
 
 _SHARES = ("band", "relative", "scaled", "asymmetric")
+
+# _TEST names the figures of test rows that a card shows.
+_TEST = {"rmse_raw": "RMSE", "mean_risk": "share of misses", "coverage95": "share within the model's 95 % interval"}

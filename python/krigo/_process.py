@@ -26,7 +26,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from . import _program
-from ._errors import KrigoError, UsageError, in_python, of_reply
+from ._errors import Flags, KrigoError, UsageError, in_python, of_reply, spoken
 
 PROTOCOL = 1
 
@@ -90,6 +90,7 @@ class Process:
         self._waiting: dict[int, queue.SimpleQueue[_Frame | None]] = {}
         self._requests: queue.SimpleQueue[tuple[int, list[Buffer]] | None] = queue.SimpleQueue()
         self._sent: set[int] = set()  # the numbers of waiting requests that were sent whole
+        self._flags: Flags | None = None
         self._broken: Exception | None = None  # why a reply couldn't be read
         self._writer = threading.Thread(target=self._write, name="krigo requests", daemon=True)
         self._reader = threading.Thread(target=self._read, name="krigo replies", daemon=True)
@@ -158,8 +159,20 @@ class Process:
             self._waiting.pop(number, None)
             self._sent.discard(number)
         if head.get("error"):
-            raise of_reply(head["error"])
-        return Reply(self, head.get("result") or {}, dict(zip(head.get("names") or (), data, strict=False)))
+            about = head["error"]
+            raise of_reply(about, self.flags() if about.get("kind") == "usage" or "--" in str(about.get("message")) else None)
+        result = head.get("result") or {}
+        return Reply(self, result if op == "schema" else spoken(result, self.flags), dict(zip(head.get("names") or (), data, strict=False)))
+
+    def flags(self) -> Flags:
+        """Returns the flags that are parameters in Python, with the words that each takes. The first message with a flag asks for them."""
+        if self._flags is None:
+            self._flags = {}
+            with contextlib.suppress(KrigoError):
+                of = self.call("schema").result
+                named = [o for o in of["evaluate"] if o["name"] == "params"]
+                self._flags = {o["name"]: o.get("values") or () for o in [*of["predict"], *named, *of["fit"]]}
+        return self._flags
 
     def forget(self, model: int) -> None:
         """Tells the program to forget a model, without waiting, because the garbage collector calls forget."""

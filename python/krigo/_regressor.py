@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from . import _options, _process, _table
 from ._base import Regressor, not_fitted, warn_column_vector
-from ._errors import DataError, KrigoError, UsageError, elsewhere, told, warn
+from ._errors import DataError, KrigoError, UsageError, elsewhere, told, warn, warn_of_rows
 from ._finding import Finding, card
 from ._options import Value
 from ._parameters import Parameters
@@ -228,7 +228,7 @@ class Certified(Parameters):
         """Returns predictions, and warns of each notice about these rows."""
         reply = self._ask("predict", table, data=self._table(*data) if data is not None else None, **args)
         for notice in reply.result.get("notices") or ():
-            warn(notice)
+            warn_of_rows(notice)
         return reply
 
     @told
@@ -364,6 +364,46 @@ class Certified(Parameters):
         page = self._ask("report", self._table(X, y, groups) if X is not None else None).buffers["page"]
         _write(path, page)
 
+    def plot(self, X: Any = None, y: Any = None, effects: Whole = 4) -> npt.NDArray[Any]:
+        """Draw the promise, targets against predictions, and what single columns do to the prediction. This needs matplotlib.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features), optional
+            The inputs of the rows to draw. A model holds no rows: without X only the promise is drawn.
+        y : array or Series of shape (n_samples,), optional
+            Their targets.
+        effects : int, default 4
+            At most how many columns to draw: those that move the prediction most, while the others stay at their medians or
+            most frequent values. The shaded part is the model's 95 % interval of the target.
+
+        Returns
+        -------
+        ndarray of matplotlib's Axes
+            ``axes[0].figure`` is the figure.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib isn't installed.
+
+        Notes
+        -----
+        The promise is a line if the model was fitted with ``curve=True``, else a point. Effects are the model's belief, without a guarantee.
+
+        Examples
+        --------
+        >>> axes = gp.plot(X_new, y_new)
+        >>> [ax.get_title() for ax in axes]
+        ['promise', 'observed against predicted', 'x1']
+        """
+        from . import _plot
+
+        self._fitted()
+        if X is None and y is not None:
+            raise UsageError("plot: y goes with X, the inputs of the same rows")
+        return _plot.drawn(self, X, y, _options.whole("effects", effects, 0, 100))
+
     def save(self, path: Path) -> None:
         """Write the model file, which ``krigo predict``, ``certify``, ``serve`` and ``watch`` take.
 
@@ -454,7 +494,7 @@ class Certified(Parameters):
         if hasattr(self, "model_"):
             about = self._fitted().about
             told = [about.get("no_better"), self.promise_, about.get("context")]
-            return card("\n".join(text for text in told if text), self.certificate_, self.notices_)
+            return card("\n".join(text for text in told if text), self.certificate_, self.notices_, self.details_.get("test"))
         above = getattr(super(), "_html_repr", None)
         return str(above()) if above is not None else f"<pre>{self!r}</pre>"
 

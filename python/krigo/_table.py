@@ -126,6 +126,19 @@ class Table:
         self.names.append(name)
         self.text.append(text)
 
+    def cells(self) -> dict[str, npt.NDArray[Any]]:
+        """Returns the columns by name, as numbers or texts."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        buffers = iter(self.buffers)
+        for name, text in zip(self.names, self.text, strict=True):
+            values = next(buffers)
+            if not text:
+                found[name] = np.frombuffer(values, "<f8")
+                continue
+            ends, coded = np.frombuffer(values, "<i8"), bytes(next(buffers))
+            found[name] = np.array([coded[a:b].decode() for a, b in zip(ends, ends[1:], strict=False)], dtype=object)
+        return found
+
     def header(self) -> dict[str, Any]:
         return {"names": self.names, "text": self.text, "rows": self.rows, "dates": self.dates, "categories": self.categories}
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from . import _options, _process, _table
 from ._base import not_fitted
-from ._errors import DataError, UsageError, told
+from ._errors import DataError, UsageError, told, warn_of_rows
 from ._finding import Finding
-from ._regressor import KrigoRegressor, Path, _add_target, _raw_columns, _write
+from ._regressor import KrigoRegressor, Path, _add_target, _floats, _raw_columns, _write
 from ._table import Floats
 
 
@@ -109,7 +109,10 @@ class KrigoTargets:
 
     def predict(self, X: Any) -> Floats:
         """Predict all targets of each row, as an array of shape (n_samples, n_targets). Each of ``models_`` also gives intervals and more."""
-        return np.column_stack([m.predict(X) for m in self._fitted().values()])
+        replies = [m._ask("predict", m._table(X)) for m in self._fitted().values()]
+        for notice in dict.fromkeys(notice for reply in replies for notice in reply.result.get("notices") or ()):
+            warn_of_rows(notice)
+        return np.column_stack([_floats(reply)["mean"] for reply in replies])
 
     @told
     def certify(self, X: Any, Y: Any, groups: Any = None) -> Finding:
