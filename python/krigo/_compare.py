@@ -54,11 +54,13 @@ def compare(X: Any, y: Any, models: Mapping[str, Any] | None = None, cv: Any = 5
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsRegressor
     >>> from krigo import compare
-    >>> board = compare(X, y, {"neighbours": KNeighborsRegressor()})
-    >>> board.index[-1]
-    'constant'
+    >>> X = np.arange(60.0)[:, None]
+    >>> board = compare(X, np.sin(X[:, 0] / 5), {"neighbours": KNeighborsRegressor()}, cv=3)
+    >>> board.index[0]
+    'krigo'
     """
     pandas = _needed("pandas")
     truth = _vector(y)

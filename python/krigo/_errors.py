@@ -126,7 +126,12 @@ def told(call: Callable[P, T]) -> Callable[P, T]:
 _FLAG = re.compile(r"""krigo\ [a-z]+(?:\ [A-Z]{2,}|\ --[a-z-]+)*|--([a-z][a-z-]*[a-z])(?:([ =])("[^"]*"|[^\s,;:()"]*[^\s,;:()".])(:?))?""", re.VERBOSE)
 
 # _COPIED holds flags that a message names with the text to copy.
-_COPIED = ("categorical", "na", "sheet", "units")
+_COPIED = ("categorical", "group", "na", "sheet", "units")
+
+# _INVALID finds what the program says of a value that it can't read, and _WANTED has the words for each function that can't read it.
+_INVALID = re.compile(r'invalid argument ("(?:[^"\\]|\\.)*") for "(?:-\w, )?(?:--)?([a-z-]+)" flag: (.*)', re.DOTALL)
+_WANTED = {"strconv.ParseInt": "want a whole number", "strconv.ParseUint": "want a whole number", "strconv.ParseFloat": "want a number", "strconv.ParseBool": "want True or False", "time": 'want a duration, such as "90s"'}
+_PHRASES = {"(docs/reference/settings.md has all flags)": "(help(krigo.KrigoRegressor.__init__) has all parameters)", "or below:above for": "or a pair (below, above) for"}
 
 # _RENAMED maps flags to parameters that have another name in Python.
 _RENAMED = {"samples": "n_samples"}
@@ -149,10 +154,16 @@ def in_python(message: str, flags: Flags | None = None) -> str:
         if not value:
             return name
         number = re.fullmatch(r"-?[\d.]+(e-?\d+)?", value) is not None
-        if colon or not (number or value in known[flag] or flag in _COPIED):
+        if (colon and found.start() == 0) or not (number or value in known[flag] or (flag in _COPIED and value not in ("and", "or"))):
             return f"{name} {value}{colon}"
-        return f"{name}={value}" if number or value[0] == '"' else f'{name}="{value}"'
+        return f"{name}={value}{colon}" if number or value[0] == '"' else f'{name}="{value}"{colon}'
 
+    for theirs, ours in _PHRASES.items():
+        message = message.replace(theirs, ours)
+    invalid = _INVALID.fullmatch(message)
+    if invalid and invalid[2] in known:
+        wanted = _WANTED.get(invalid[3].split(":")[0]) or invalid[3]
+        message = f"--{invalid[2]} {invalid[1]}: {wanted}"
     first = re.match(r"[a-z]+(?:-[a-z]+)+(?=\W)", message)
     if first and first.group() in known:
         message = first.group().replace("-", "_") + message[first.end() :]

@@ -72,11 +72,11 @@ def card(sentence: str, certificate: dict[str, Any] | None, notices: list[str] |
         figures.append(("rows counted", f"{c['rows']:,}"))
     if isinstance(c.get("delta"), (int, float)):
         figures.append(("probability that the bound is wrong, at most", f"{c['delta']:g}"))
-    of = f"on {test['rows']:,} test rows" if test and isinstance(test.get("rows"), int) else ""
-    for key, name in _TEST.items() if test and of else ():
-        value = test.get(key)
+    seen_later = test or {}
+    for key, name in _TEST.items():
+        value = seen_later.get(key)
         if isinstance(value, (int, float)):
-            figures.append((f"{name} {of}", f"{value:.4g}"))
+            figures.append((f"{name} on {seen_later['rows']:,} test rows", f"{value:.4g}"))
     if figures:
         lines.append('<table style="margin:8px 0 0;font-size:.92em;border:none">')
         lines += [f'<tr style="background:none"><td style="{_ROW};opacity:.7">{escape(k)}</td><td style="{_ROW}">{escape(v)}</td></tr>' for k, v in figures]

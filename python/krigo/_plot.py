@@ -110,7 +110,10 @@ def _effects(of: Certified, table: Table, classes: bool, most: int) -> list[_Eff
 
     moved, blocks = _moved(table)
     found = _floats(of._ask("predict", moved))
-    named = {str(c): f"probability{k}" for c, k in zip(of.classes_, np.argsort(cast("KrigoClassifier", of)._order()), strict=True)} if classes else {"": "mean"}
+    named = {"": "mean"}
+    if classes:
+        labels = cast("KrigoClassifier", of)
+        named = {str(c): f"probability{k}" for c, k in zip(labels.classes_, np.argsort(labels._order()), strict=True)}
     effects: list[_Effect] = []
     for name, values, rows in blocks:
         band = None if classes else (found["lower95"][rows], found["upper95"][rows])

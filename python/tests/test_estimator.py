@@ -128,7 +128,7 @@ def test_only_the_command_line(waves, quick, cli):
         for ask in asks:
             with pytest.raises(UsageError, match=f"^{name} exists only on the command line: use {command} "):
                 ask()
-    assert not hasattr(m, "compare") and not hasattr(krigo, "compare") and not hasattr(m, "kernl_")
+    assert not hasattr(m, "compare") and not hasattr(krigo, "serves") and not hasattr(m, "kernl_")
     for ask in (lambda: KrigoRegressor(kernl="se"), lambda: m.predict(X, levle=0.9)):
         with pytest.raises(TypeError, match="unexpected keyword argument") as e:
             ask()
@@ -192,9 +192,9 @@ def test_what_the_command_line_has(boston, cli, tmp_path):
     cli("fit", data, "--declared", declaration, "--out", file)
     declared = KrigoRegressor(declared=declaration).fit(X, y)
     assert declared.certificate_ == cli.json("certify", file, data)["certificate"] and declared.certificate_["declaration"]
-    with pytest.raises(UsageError, match="--kernel with --declared"):
+    with pytest.raises(UsageError, match="kernel with declared"):
         KrigoRegressor(declared=declaration, kernel="se").fit(X, y)
-    with pytest.raises(UsageError, match="--target price: the declaration's target is MEDV"):
+    with pytest.raises(UsageError, match="target price: the declaration's target is MEDV"):
         KrigoRegressor(declared=declaration).fit(X, y.rename("price"))
 
     both = KrigoRegressor(kernel="se", prior="informed", categorical="CHAS", restarts=1, deliver="all", budget=timedelta(minutes=5)).fit(X, y)

@@ -207,7 +207,7 @@ def test_moments():
 
 def test_said_of_columns(houses):
     X, y = houses.drop(columns="price"), houses.price
-    with pytest.raises(DataError, match="--categorical zone"):
+    with pytest.raises(DataError, match='categorical="zone"'):
         KrigoRegressor(categorical=None, missing="mean").fit(X.drop(columns="heating"), y)
     with pytest.raises(DataError, match='"area".*2 more problems') as e:
         KrigoRegressor().fit(X, y)

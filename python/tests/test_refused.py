@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from krigo import DataError, KrigoError, KrigoRegressor, UsageError, _process, certify_predictions
+from krigo import DataError, KrigoError, KrigoRegressor, UsageError, _errors, _process, certify_predictions
 
 NAN, INF = float("nan"), float("inf")
 
@@ -55,7 +55,7 @@ def test_parameters(waves, wrong):
 @pytest.mark.parametrize("name", ["delta", "promise", "prior_share", "learning_rate", "epsilon", "epochs", "batch", "restarts", "neighbours"])
 def test_zero_is_no_default(waves, name):
     for zero in (0, 0.0, np.int64(0)):
-        with pytest.raises(UsageError, match=f"--{name.replace('_', '-')}"):
+        with pytest.raises(UsageError, match=rf"^{name} \"?0(\.0)?\"?: "):
             KrigoRegressor(**{"kernel": "se", name: zero}).fit(*waves)
 
 
@@ -257,9 +257,9 @@ def test_texts_that_are_missing(rows):
 def test_advice_can_be_followed(rows):
     X, y = rows
     for flag, cells, more in (("na", ["unknown" if i == 3 else str(i / 2) for i in range(60)], {"missing": "mean"}), ("units", [f"{i} kg" for i in range(60)], {})):
-        with pytest.raises(DataError, match=rf"--{flag} \w+$") as e:
+        with pytest.raises(DataError, match=rf'{flag}="\w+"$') as e:
             KrigoRegressor(kernel="se").fit(X.assign(c=cells), y)
-        m = KrigoRegressor(kernel="se", **{flag: str(e.value).split()[-1]}, **more, prior="informed").fit(X.assign(c=cells), y)
+        m = KrigoRegressor(kernel="se", **{flag: str(e.value).split('"')[-2]}, **more, prior="informed").fit(X.assign(c=cells), y)
         assert m.model_.about["inputs"][2] == "c" and len(m.predict(X.assign(c=cells))) == 60
 
 
@@ -303,3 +303,50 @@ def test_copies_by_every_column(rows):
     twice = pd.concat([X, X], ignore_index=True).assign(id=np.arange(120))
     m = KrigoRegressor(kernel="se", prior_share=0.3, duplicates="drop", ignore="id").fit(twice, np.tile(y, 2))
     assert m.certify(twice, np.tile(y, 2)).sentence.endswith(m.promise_)
+
+
+FOR_PEOPLE = {
+    "--delta 2: want a probability": "delta 2: want a probability",
+    "the value is missing; leave the row out, or have it filled with --missing mean": 'the value is missing; leave the row out, or have it filled with missing="mean"',
+    "or of these 40 by --prior informed --delta 0.05": 'or of these 40 by prior="informed", delta=0.05',
+    "group: a fit can't have both --group and --split last": 'group: a fit can\'t have both group and split="last"',
+    "say --na unknown": 'say na="unknown"',
+    "--duplicates group and --group zone exclude each other": 'duplicates="group" and group="zone" exclude each other',
+    "fix-parameters: give the parameters as --init, and no --restarts": "fix_parameters: give the parameters as init, and no restarts",
+    "With --group RAD, the promise is about a new RAD": 'With group="RAD", the promise is about a new RAD',
+    "The half of δ that --slices took is lost": "The half of δ that slices took is lost",
+    "add --data FILE, for example --data table.csv; --samples 5": "add data FILE, for example data table.csv; n_samples=5",
+    "krigo certify --fresh takes rows, and krigo extract FILE --target NAME a name": "krigo certify --fresh takes rows, and krigo extract FILE --target NAME a name",
+    'invalid argument "0.5" for "epochs" flag: strconv.ParseInt: parsing "0.5": invalid syntax (docs/reference/settings.md has all flags)': 'epochs "0.5": want a whole number',
+    '--epsilon "-1": want a positive number, or below:above for the asymmetric loss': 'epsilon "-1": want a positive number, or a pair (below, above) for the asymmetric loss',
+    "say --resume, or raise --memory 3": "say --resume, or raise --memory 3",
+    "a--b -- c": "a--b -- c",
+}
+
+
+@pytest.mark.parametrize("said", FOR_PEOPLE)
+def test_words(said):
+    """Messages have Python's parameters in place of flags. Flags that only the command line has, and its commands, stay."""
+    known = {**_process.current().flags(), "data": ()}
+    assert _errors.in_python(said, known).removesuffix(_errors.in_python("--memory")[len("--memory") :]) == FOR_PEOPLE[said]
+
+
+def test_no_flag_in_messages(rows):
+    """Errors, notices and promises of typical mistakes name no flag."""
+    X, y = rows
+    gaps = X.assign(a=X.a.where(X.a < 1))
+    for call, words in (
+        (lambda: KrigoRegressor().fit(gaps, y), 'missing="mean"'),
+        (lambda: KrigoRegressor(delta=2).fit(X, y), "delta 2"),
+        (lambda: KrigoRegressor(group="a", split="last").fit(X, y), 'split="last"'),
+        (lambda: KrigoRegressor(kernel="se", solver="cg", objective="nearest").fit(X, y), "objective|solver"),
+        (lambda: KrigoRegressor(fix_parameters=True).fit(X, y), "^fix_parameters: .* init"),
+        (lambda: KrigoRegressor(inputs="a", ignore="c").fit(X, y), "ignore"),
+        (lambda: KrigoRegressor(duplicates="group", group="a").fit(X, y), 'duplicates="group"'),
+    ):
+        with pytest.raises(KrigoError, match=words) as e:
+            call()
+        assert "--" not in str(e.value)
+    few = KrigoRegressor(kernel="se").fit(X, y)
+    assert 'prior="informed"' in few.promise_
+    assert not [text for text in (few.promise_, *few.notices_) if "--" in text]
