@@ -4,6 +4,8 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   }
   call <- small(match.call())
   data <- framed(data)
+  # lm() looks for these in data, so that evaluating them here could fail first.
+  for (name in intersect(names(as.list(substitute(list(...)))), names(no_options))) refuse(name, ": ", no_options[[name]])
   dots <- list(...)
   if (length(dots) && (is.null(names(dots)) || !all(nzchar(names(dots))))) {
     refuse("an argument without a name: name every option of krigo fit, for example kernel = \"matern32\"")
@@ -69,6 +71,13 @@ date_of <- function(text) {
   from <- max(1, which(!said))
   list(column = paste(words[seq_len(from)], collapse = ":"), parts = intersect(words[-seq_len(from)], parts))
 }
+
+# no_options says what to do in place of arguments that lm() has and krigo() hasn't.
+no_options <- list(
+  weights = "krigo gives all rows the same weight. For a known standard deviation of each row's noise, say noise_column = \"column\"",
+  subset = "krigo takes all rows of data: give krigo(formula, data[rows, ]), or subset(data, condition)",
+  na.action = "missing values are an error, or say missing = \"mean\". na.omit(data) leaves their rows out"
+)
 
 # texts_alone names options that may be any text. krigo() refuses TRUE and FALSE for them, because the program can't know the mistake.
 texts_alone <- c("group", "offset", "exposure", "noise-column", "censored", "categorical", "dates", "na", "slices", "init")
@@ -193,7 +202,7 @@ model_of <- function(file, about, call, formula = NULL) {
   if (!identical(about$exposure, "")) columns <- c(columns, about$exposure)
   if (!identical(about$noise_column, "")) columns <- c(columns, about$noise_column)
   structure(class = "krigo", list(
-    call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group, censored = if (!identical(about$censored, "")) about$censored,
+    call = call, formula = formula, file = file, target = about$target, inputs = about$inputs, columns = columns, group = if (!identical(about$group, "")) about$group, censored = if (!identical(about$censored, "")) about$censored,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
     classes = unlist(about$classes), no_better = about$no_better, context = about$context,
     dates = vapply(about$reading$dates, function(d) d$column, ""), checksum = about$checksum, options = about$options, fit = about$fit, notices = about$notices

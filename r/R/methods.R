@@ -84,17 +84,6 @@ update.krigo <- function(object, ...) {
   NextMethod()
 }
 
-plot.krigo <- function(x, data, ..., xlab = paste("predicted", x$target), ylab = x$target) {
-  if (missing(data)) refuse("data is missing: a model keeps no rows. Give the rows to draw")
-  observed <- observed_of(x, data)
-  predicted <- predict(x, data)
-  plot(predicted, observed, xlab = xlab, ylab = ylab, ...)
-  abline(0, 1)
-  width <- certificate(x)$epsilon_raw
-  if (identical(certificate(x)$loss, "band")) for (side in c(-width, width)) abline(side, 1, lty = 2)
-  invisible(x)
-}
-
 print.krigo <- function(x, ...) {
   if (!is.null(x$call)) cat("Call: ", deparse1(x$call), "\n\n", sep = "")
   writeLines(c(told(x), ""))

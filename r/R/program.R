@@ -139,7 +139,8 @@ asked <- function(p, request, patience = Inf) {
   unlink(file)
   answered <- TRUE
   e <- reply$error
-  if (!is.null(e)) stop(krigo_error(e$message, e$kind, e$row, e$column))
+  if (!is.null(e)) stop(krigo_error(in_r(p, e$message), e$kind, e$row, e$column))
+  if (!identical(request$op, "schema")) reply$result <- spoken(p, reply$result)
   reply
 }
 

@@ -116,7 +116,7 @@ gaps <- trained
 gaps$rooms[7] <- NA
 gaps$zone[9] <- NA
 e <- refused(krigo(price ~ . - id, gaps))
-says(e, "row 7", "rooms", "--missing mean")
+says(e, "row 7", "rooms", "missing = \"mean\"")
 stopifnot(e$kind == "data", e$row == 7, e$column == "rooms")
 filled <- quietly(krigo(price ~ rooms + zone, gaps, missing = "mean", kernel = "se"))
 stopifnot(is.finite(quietly(predict(filled, gaps))))
@@ -173,9 +173,9 @@ stopifnot(inherits(both$delivered, "krigo"), is.null(certificate(both$delivered)
 # Errors have krigo's words.
 says(refused(krigo(price ~ rooms, trained, kernl = "se")), "kernl", "did you mean \"kernel\"")
 says(refused(krigo(price ~ rooms, trained, kernel = "ses")), "ses")
-says(refused(krigo(price ~ rooms, trained, delta = 2)), "--delta 2")
-says(refused(krigo(price ~ rooms, trained, epsilon = -1)), "--epsilon")
-says(refused(krigo(price ~ rooms, trained, out = "x")), "--out")
+says(refused(krigo(price ~ rooms, trained, delta = 2)), "delta 2: ")
+says(refused(krigo(price ~ rooms, trained, epsilon = -1)), "epsilon \"-1\"")
+says(refused(krigo(price ~ rooms, trained, out = "x")), "out: it is for krigo fit on the command line alone")
 says(refused(krigo(price ~ rooms, trained, inputs = "x")), "formula")
 says(refused(krigo(price ~ rooms, trained, 0.5, 0.01, "se")), "without a name")
 for (f in c(log(price) ~ rooms, price ~ log(rooms), price ~ rooms * garden, price ~ I(rooms^2), price ~ rooms - 1, price ~ rooms + offset(id), price ~ poly(rooms, 2), ~rooms, price ~ 1)) {

@@ -53,7 +53,7 @@ for (name in c("na", "loss", "split", "scaling", "delta", "ard", "missing", "gro
   refused(do.call(krigo, c(list(y ~ x, d, 1), structure(list(NA), names = name))), name)
 }
 refused(krigo(y ~ x, d, 1, na = TRUE, group = "g"), "na is TRUE")
-refused(krigo(y ~ x, d, 1, loss = TRUE, group = "g"), "--loss needs a value")
+refused(krigo(y ~ x, d, 1, loss = TRUE, group = "g"), "loss needs a value")
 refused(krigo(y ~ x, d, 1, standardise = FALSE), "standardise")
 for (value in list(FALSE, TRUE, NULL, "x")) refused(krigo(y ~ x, d, 1, kernl = value), "kernl", "did you mean \"kernel\"")
 stopifnot(identical(fitted(y ~ x + z, d, 1, curve = FALSE, no_standardise = FALSE, group = NULL, mean_bound = NULL)$fit$certificate, m$fit$certificate))
