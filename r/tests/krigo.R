@@ -59,7 +59,7 @@ stopifnot(
   setequal(m$columns, c("rooms", "living area", "garden", "zone", "heating", "sold"))
 )
 
-# Notices have the command line's words.
+# Notices are the command line's.
 edges <- data.frame(a = runif(60), b = runif(60))
 edges$y <- edges$a
 e <- quietly(krigo(y ~ ., edges, kernel = "se"))
