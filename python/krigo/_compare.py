@@ -30,7 +30,8 @@ def compare(X: Any, y: Any, models: Mapping[str, Any] | None = None, cv: Any = 5
         The targets, numbers.
     models : mapping of str to estimator, optional
         Estimators by the names that they have in the result. Each gets the rows of X as they are. One named "krigo", "ridge" or
-        "constant" takes the place of that model.
+        "constant" takes the place of that model. krigo is ``KrigoRegressor()``, or ``KrigoRegressor(missing="indicator")`` if
+        inputs are missing, because a fold's model may see no gap before it predicts.
     cv : int or splitter of scikit-learn, default 5
         The number of shuffled folds (whole groups if ``groups`` are given), or a splitter such as ``TimeSeriesSplit()``.
     groups : array of shape (n_samples,), optional
@@ -73,7 +74,7 @@ def compare(X: Any, y: Any, models: Mapping[str, Any] | None = None, cv: Any = 5
     for name, model in given.items():
         if not (isinstance(name, str) and not isinstance(model, type) and hasattr(model, "fit") and hasattr(model, "predict")):
             raise UsageError(f"models: want names with estimators, which have fit and predict, not {name!r}: {_options.short(model)}")
-    everyone = {**_simple(), "krigo": KrigoRegressor(), **given}
+    everyone = {**_simple(), "krigo": KrigoRegressor(missing="indicator" if _gaps(table) else None), **given}
     boards = {name: _Board() for name in everyone}
     splits = _splits(cv, groups, shuffle, rows, truth)
     for train, test in splits:
@@ -140,6 +141,11 @@ def _simple() -> dict[str, Any]:
     impute, scale = _needed("sklearn.impute").SimpleImputer(keep_empty_features=True), _needed("sklearn.preprocessing").StandardScaler()
     ridge = _needed("sklearn.linear_model").RidgeCV(alphas=np.logspace(-3, 4, 15))
     return {"ridge": _needed("sklearn.pipeline").make_pipeline(impute, scale, ridge), "constant": _needed("sklearn.dummy").DummyRegressor()}
+
+
+def _gaps(table: Table) -> bool:
+    """Returns whether a cell of a table is missing."""
+    return any(bool(np.any(cells == "") if cells.dtype == object else np.any(np.isnan(cells))) for cells in table.cells().values())
 
 
 def _features(table: Table, rows: int, group: str) -> Floats:

@@ -28,6 +28,7 @@ Path: TypeAlias = str | os.PathLike[str]
 Number: TypeAlias = SupportsFloat  # numbers of Python and of numpy
 Whole: TypeAlias = SupportsIndex
 Data: TypeAlias = tuple[Any, ...] | None  # (X, y), or (X, y, groups)
+FILLED = ("mean", "indicator")  # the values of missing with which inputs may have gaps
 Self = TypeVar("Self", bound="Certified")  # Python 3.11 has typing.Self
 
 
@@ -102,7 +103,7 @@ class Certified(Parameters):
             while target.startswith(prefix) and target[len(prefix) :] in map(str, range(1, a.shape[1] + 1)):
                 prefix += "_"  # an array has no column names: avoid the target's name
             made = [f"{prefix}{j + 1}" for j in range(a.shape[1])]
-            table = _table.of_matrix(a, made, self.missing == "mean", self._without(made))
+            table = _table.of_matrix(a, made, self.missing in FILLED, self._without(made))
         if table.rows == 1:
             raise DataError("X has 1 sample: want at least 2 rows")
         columns = list(table.names)
@@ -204,7 +205,7 @@ class Certified(Parameters):
             a = _table.matrix(X if frame is None else frame, me)
             if a.shape[1] != self.n_features_in_:
                 raise DataError(f"X has {a.shape[1]} features, but {me} is expecting {self.n_features_in_} features as input.")
-            filled = (about.get("encoding") or {}).get("missing") == "mean"
+            filled = (about.get("encoding") or {}).get("missing") in FILLED
             table = _table.of_matrix(a, self._columns, filled, () if distinct else set(self._columns) - {*_raw_columns(about), *own})
         if y is not None:
             self._add_y(table, self.target_, y)
@@ -485,7 +486,7 @@ class Certified(Parameters):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mean"
+        tags.input_tags.allow_nan = self.missing in FILLED
         tags.input_tags.string = True
         return tags
 

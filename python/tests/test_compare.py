@@ -58,10 +58,11 @@ def test_leaderboard(waves, quick_krigo):
 def test_frames_and_groups(houses, quick_krigo):
     """Frames have categories, dates and missing values for krigo and for the ridge regression, and groups stay together."""
     X, y = houses.drop(columns=["price"]), houses.price
-    model = {"krigo": quick_krigo.set_params(missing="mean")}
+    model = {"krigo": KrigoRegressor(kernel="se", restarts=1, missing="mean")}
     found = compare(X, y, model, cv=2)
     assert found.rmse["krigo"] < found.rmse["constant"] / 4 and found.rmse["ridge"] < found.rmse["constant"] / 2
     assert np.allclose(compare(pl.from_pandas(X.astype({"heating": str})), y, model, cv=2).rmse, found.rmse)
+    assert compare(X[["area", "zone"]][:120], y[:120], cv=2).rmse["krigo"] < found.rmse["constant"] / 2  # gaps in one fold alone
     Seen.log.clear()
     groups = np.arange(len(X)) // 4
     numbered = pd.DataFrame({"row": np.arange(len(X)), "area": X.area.fillna(0)})

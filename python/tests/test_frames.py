@@ -210,11 +210,12 @@ def test_said_of_columns(houses):
     with pytest.raises(DataError, match='categorical="zone"'):
         KrigoRegressor(categorical=None, missing="mean").fit(X.drop(columns="heating"), y)
     with pytest.raises(DataError, match='"area".*2 more problems') as e:
-        KrigoRegressor().fit(X, y)
+        KrigoRegressor(missing="refuse").fit(X, y)
     assert e.value.row == 4 and e.value.column == "area"
     names = X.assign(name=["".join(chr(97 + i // 26**k % 26) for k in range(3)) for i in range(len(X))])
     with pytest.raises(DataError, match="it names rows"):
-        KrigoRegressor(missing="mean").fit(names, y)
+        KrigoRegressor(missing="mean", strict=True).fit(names, y)
+    assert "name" not in KrigoRegressor(missing="mean", kernel="se", restarts=1).fit(names, y).model_.about["inputs"]
     m = KrigoRegressor(missing="mean", ignore="name", group="zone", kernel="se")
     with pytest.raises(DataError, match="missing"):
         m.fit(names, y)  # a group can't be filled

@@ -226,6 +226,18 @@ def test_arrays_that_leave_columns_out(rows):
         KrigoRegressor(kernel="se", prior_share=0.3).fit(table, y)
 
 
+def test_gaps_of_arrays(rows):
+    """An array may have gaps with missing="indicator", as with "mean"."""
+    X, y = rows
+    gaps = X.to_numpy().copy()
+    gaps[::4, 0] = NAN
+    with pytest.raises(DataError, match="row 1, column 1"):
+        KrigoRegressor(kernel="se").fit(gaps, y)
+    want = KrigoRegressor(kernel="se", missing="indicator").fit(pd.DataFrame(gaps, columns=["x1", "x2"]), y)
+    m = KrigoRegressor(kernel="se", missing="indicator").fit(gaps, y)
+    assert np.array_equal(m.predict(gaps), want.predict(pd.DataFrame(gaps, columns=["x1", "x2"])))
+
+
 def test_numbers_of_other_kinds(rows):
     X, y = rows
     same = pd.DataFrame({"a": [decimal.Decimal(repr(v)) for v in X.a], "b": [np.float64(v) for v in X.b]}, dtype=object)
@@ -247,7 +259,7 @@ def test_texts_that_are_missing(rows):
     for kind in (pd.Categorical, list):
         X["zone"] = kind(["NA", "x", "?", "None", "y", "z"] * 10)
         with pytest.raises(DataError, match=r"column 3 \(\"zone\"\): the value is missing.*the texts '\?', 'NA' count as missing") as e:
-            KrigoRegressor().fit(X, y)
+            KrigoRegressor(missing="refuse").fit(X, y)
         assert (e.value.row, e.value.column) == (1, "zone")
         m = KrigoRegressor(missing="mean", kernel="se").fit(X, y)
         assert any("'zone': the texts '?', 'NA' count as missing" in notice for notice in m.notices_)
@@ -258,7 +270,7 @@ def test_advice_can_be_followed(rows):
     X, y = rows
     for flag, cells, more in (("na", ["unknown" if i == 3 else str(i / 2) for i in range(60)], {"missing": "mean"}), ("units", [f"{i} kg" for i in range(60)], {})):
         with pytest.raises(DataError, match=rf'{flag}="\w+"$') as e:
-            KrigoRegressor(kernel="se").fit(X.assign(c=cells), y)
+            KrigoRegressor(kernel="se", strict=True).fit(X.assign(c=cells), y)
         m = KrigoRegressor(kernel="se", **{flag: str(e.value).split('"')[-2]}, **more, prior="informed").fit(X.assign(c=cells), y)
         assert m.model_.about["inputs"][2] == "c" and len(m.predict(X.assign(c=cells))) == 60
 
@@ -336,7 +348,7 @@ def test_no_flag_in_messages(rows):
     X, y = rows
     gaps = X.assign(a=X.a.where(X.a < 1))
     for call, words in (
-        (lambda: KrigoRegressor().fit(gaps, y), 'missing="mean"'),
+        (lambda: KrigoRegressor(strict=True).fit(gaps, y), 'missing="mean"'),
         (lambda: KrigoRegressor(delta=2).fit(X, y), "delta 2"),
         (lambda: KrigoRegressor(group="a", split="last").fit(X, y), 'split="last"'),
         (lambda: KrigoRegressor(kernel="se", solver="cg", objective="nearest").fit(X, y), "objective|solver"),
@@ -349,4 +361,6 @@ def test_no_flag_in_messages(rows):
         assert "--" not in str(e.value)
     few = KrigoRegressor(kernel="se").fit(X, y)
     assert 'prior="informed"' in few.promise_
-    assert not [text for text in (few.promise_, *few.notices_) if "--" in text]
+    filled = KrigoRegressor(kernel="se").fit(gaps, y)
+    assert any('missing="refuse"' in notice for notice in filled.notices_)
+    assert not [text for text in (few.promise_, *few.notices_, *filled.notices_) if "--" in text]
