@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fitting"
 	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/fit"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -151,7 +152,7 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, splits in
 			m, err := Fit(fits, table, o)
 			var beside [2]map[string]float64
 			if err == nil && i < splits {
-				beside, err = simplest(m, table, o.Data.Test)
+				beside, err = fit.Simplest(&m.Model, table, o.Data.Test)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -163,7 +164,7 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, splits in
 					o.Run.Seed, err))
 				return
 			}
-			measured[i] = measuresOf(m)
+			measured[i] = fit.Measures(&m.Model)
 			if i < splits {
 				measured[len(all)+i] = beside[0]
 				measured[len(all)+splits+i] = beside[1]
@@ -185,70 +186,5 @@ func measure(ctx context.Context, table *dataset.Table, all []Options, splits in
 	if err := shared.Agree(context.Cause(fits)); err != nil {
 		return nil, err
 	}
-	return measured, collect(shared, measured)
-}
-
-// simplest returns the measures of the simple models on the rows that tested m: rows of the table that
-// m was fitted to, or a table of test rows.
-func simplest(m *Model, table, tests *dataset.Table) (of [2]map[string]float64, err error) {
-	d, err := m.Labelled(table)
-	if err != nil {
-		return of, err
-	}
-	roles, err := m.RolesOf(d)
-	if err != nil {
-		return of, err
-	}
-	test := d
-	on := d.RowsOf(roles, dataset.Test)
-	if tests != nil {
-		if test, err = m.Labelled(tests); err != nil {
-			return of, err
-		}
-		on = test.All()
-	}
-	rows := slices.Concat(d.RowsOf(roles, dataset.Prior), d.RowsOf(roles, dataset.Certified))
-	of[0], of[1], err = m.Baselines(d, rows, test, on)
-	return of, err
-}
-
-// collect gives every rank the measures of the other ranks.
-func collect(r ranks.Ranks, measured []map[string]float64) error {
-	// v holds, for each name in MeasureNames, a number and whether there is one.
-	names := MeasureNames()
-	v := make([]float64, 2*len(measured)*len(names))
-	for i, of := range measured {
-		for j, name := range names {
-			if x, ok := of[name]; ok {
-				at := v[2*(i*len(names)+j):]
-				at[0], at[1] = x, 1
-			}
-		}
-	}
-	err := r.Sum(v)
-	for i := range measured {
-		measured[i] = map[string]float64{}
-		for j, name := range names {
-			if at := v[2*(i*len(names)+j):]; at[1] > 0 {
-				measured[i][name] = at[0]
-			}
-		}
-	}
-	return err
-}
-
-// measuresOf returns a model's measures by their names in MeasureNames. Without a valid certificate
-// the bounds are missing.
-func measuresOf(m *Model) map[string]float64 {
-	v := map[string]float64{"gibbs_risk": m.Test.GibbsRisk, "mean_risk": m.Test.MeanRisk,
-		"mse": m.Test.MSE, "nlpd": m.Test.NLPD,
-		"coverage95": m.Test.Coverage95, "noise_variance": m.Posterior.Noise,
-		"seconds": m.Training.Seconds}
-	if c := m.Certificate; c != nil {
-		v["empirical_risk"], v["kl_per_row"] = c.EmpiricalRisk, c.KL/float64(c.Rows)
-		if c.Valid { // a heuristic number must not be called a bound
-			v["bound"], v["mean_bound"] = c.Bound, c.MeanBound
-		}
-	}
-	return v
+	return measured, fit.Collect(shared, measured)
 }

@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fitting"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/labels"
@@ -126,4 +127,12 @@ func (o Options) Validate() error {
 		}
 	}
 	return first
+}
+
+// Settle returns the table, and the options, with what the table's inputs decide where the options
+// say nothing (see fitting.Data.Settle).
+func (o Options) Settle(table *dataset.Table) (*dataset.Table, Options, error) {
+	table, data, err := o.Data.Settle(table)
+	o.Data = data
+	return table, o, err
 }

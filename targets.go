@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/fit"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
@@ -259,4 +260,21 @@ func (o Options) ForTargets(table *dataset.Table,
 		each = append(each, own)
 	}
 	return each, shared, nil
+}
+
+// Check refuses what Fit would refuse of the table and the options before it makes a plan.
+func Check(ctx context.Context, table *dataset.Table, o Options) error {
+	each := []Options{o}
+	if o.Data.Beside != nil {
+		var err error
+		if each, _, err = o.ForTargets(table, o.Data.Beside); err != nil {
+			return err
+		}
+	}
+	for _, o := range each {
+		if err := fit.Check(ctx, table, o.asked()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

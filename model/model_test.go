@@ -216,10 +216,10 @@ func TestRoundTripEncoded(t *testing.T) {
 	column := func(h map[string]any) map[string]any { return of(h)["columns"].([]any)[0].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){
 		`missing "median": want refuse, mean or indicator`: func(h map[string]any) { of(h)["missing"] = "median" },
-		`it doesn't make the input "fuel=a`:     func(h map[string]any) { of(h)["columns"] = nil },
-		`other inputs, such as "fuel=oil"`:      func(h map[string]any) { column(h)["categories"] = []any{"oil"} },
-		`other inputs, such as "fuel"`:          func(h map[string]any) { delete(column(h), "categories") },
-		`it doesn't make the input "size"`:      func(h map[string]any) { of(h)["columns"] = of(h)["columns"].([]any)[:1] },
+		`it doesn't make the input "fuel=a`:                func(h map[string]any) { of(h)["columns"] = nil },
+		`other inputs, such as "fuel=oil"`:                 func(h map[string]any) { column(h)["categories"] = []any{"oil"} },
+		`other inputs, such as "fuel"`:                     func(h map[string]any) { delete(column(h), "categories") },
+		`it doesn't make the input "size"`:                 func(h map[string]any) { of(h)["columns"] = of(h)["columns"].([]any)[:1] },
 		`other inputs, such as "` + strings.Repeat("x", 40): func(h map[string]any) { // the error shortens the name
 			column(h)["name"], column(h)["categories"] = strings.Repeat("x", 1<<20),
 				strings.Split(strings.Repeat("a", 1<<20), "")

@@ -1,35 +1,32 @@
-package krigo
+package fitting
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
-	"github.com/krigo-gp/krigo/internal/fit"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
-// Settle returns the table, and the options, with what the table's inputs decide where the options
-// say nothing. Row numbers, names of rows, and columns of one value or hardly any are left out.
+// Settle returns the table, and the data, with what the table's inputs decide where the data say
+// nothing. Row numbers, names of rows, and columns of one value or hardly any are left out.
 // Texts become categories, or dates. Numbers that certainly stand for missing values, or are slips,
 // become gaps, and gaps are filled.
-// Data.Settled lists the decisions, and the model keeps them as the options that they set, so that
+// Settled lists the decisions, and the model keeps them as the options that they set, so that
 // further tables are read in the same way.
 //
 // No decision looks at the target (see inspect.Settle), so a certificate holds as if the user had
 // said it. Rows without a target aren't settled here, because a fit leaves them out by itself.
 // A table on disk or on several ranks, and declared constants, leave everything to the user.
-func (o Options) Settle(table *dataset.Table) (*dataset.Table, Options, error) {
-	d := &o.Data
+func (d Data) Settle(table *dataset.Table) (*dataset.Table, Data, error) {
 	if table.Disk != nil || table.Ranks().Size() > 1 || d.Declared != nil ||
 		(d.Scaling != "" && d.Scaling != dataset.PriorRows) {
-		return table, o, nil
+		return table, d, nil
 	}
 	left, err := table.Leave(d.Inputs, d.Ignore, d.Target, d.Own()[1:]...)
 	if err != nil {
-		return nil, o, err
+		return nil, d, err
 	}
 	inputs := lists.If(table.Names, func(name string) bool {
 		return name != d.Target && !slices.Contains(left, name)
@@ -41,7 +38,7 @@ func (o Options) Settle(table *dataset.Table) (*dataset.Table, Options, error) {
 	made, told, err := inspect.Settle(table, inspect.Undecided{Inputs: inputs, Said: said,
 		Targets: append([]string{d.Target}, d.Others()...), Missing: d.Missing})
 	if err != nil {
-		return nil, o, err
+		return nil, d, err
 	}
 	d.Ignore = slices.Clone(d.Ignore)
 	d.Categorical = slices.Clone(d.Categorical)
@@ -72,26 +69,9 @@ func (o Options) Settle(table *dataset.Table) (*dataset.Table, Options, error) {
 	d.Settled = append(d.Settled, told...)
 	if dates != nil || missing != nil {
 		if table, err = table.Further(missing, dates); err != nil {
-			return nil, o, err
+			return nil, d, err
 		}
 		d.Reading = table.Reading()
 	}
-	return table, o, nil
-}
-
-// Check refuses what Fit would refuse of the table and the options before it makes a plan.
-func Check(ctx context.Context, table *dataset.Table, o Options) error {
-	each := []Options{o}
-	if o.Data.Beside != nil {
-		var err error
-		if each, _, err = o.ForTargets(table, o.Data.Beside); err != nil {
-			return err
-		}
-	}
-	for _, o := range each {
-		if err := fit.Check(ctx, table, o.asked()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return table, d, nil
 }
