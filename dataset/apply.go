@@ -117,8 +117,15 @@ func (t *Table) forget(r Reading) error {
 			if !in {
 				of = text
 			}
-			number, err := r.Parse(of)
-			if err != nil || t.Texts(j) != nil {
+			misses := func(v float64) bool { return false }
+			if number, err := r.Parse(of); err == nil {
+				misses = func(v float64) bool { return v == number }
+			} else if end, side, err := r.limit(of); err == nil && in {
+				misses = func(v float64) bool { return side*(v-end) > 0 }
+			} else {
+				continue
+			}
+			if t.Texts(j) != nil {
 				continue
 			}
 			if t.Disk != nil {
@@ -126,7 +133,7 @@ func (t *Table) forget(r Reading) error {
 					"write it as CSV", t.Source)
 			}
 			for i := j; i < len(t.Values); i += len(t.Names) {
-				if t.Values[i] == number {
+				if misses(t.Values[i]) {
 					t.Values[i] = math.NaN()
 				}
 			}

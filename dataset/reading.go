@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,7 +28,8 @@ type Reading struct {
 	// digits aren't grouped
 	Thousands string `json:"thousands,omitzero"`
 	// texts, or numbers such as -999, that stand for a missing value, in addition to those that
-	// IsMissing always knows; with COLUMN= before it, in one column
+	// IsMissing always knows; with COLUMN= before it, in one column, where >5 and <5 stand for all
+	// numbers beyond 5
 	Missing []string `json:"missing,omitempty"`
 	// how a cell such as "<0.1", below a limit of detection, is read: "half" of the limit;
 	// "" (default): as text
@@ -190,8 +192,34 @@ func (r *Reading) IsMissing(cell string) bool {
 func (r *Reading) misses(column, cell string) bool {
 	return r.IsMissing(cell) || slices.ContainsFunc(r.Missing, func(text string) bool {
 		of, in := inColumn(text, column)
-		return in && strings.EqualFold(of, cell)
+		return in && (strings.EqualFold(of, cell) || r.beyond(of, cell))
 	})
+}
+
+// beyond says whether a cell holds a number beyond a limit that is written as ">5" or "<5".
+func (r *Reading) beyond(limit, cell string) bool {
+	end, side, err := r.limit(limit)
+	if err != nil {
+		return false
+	}
+	v, err := r.Parse(cell)
+	return err == nil && side*(v-end) > 0
+}
+
+// limit reads a limit that is written as ">5" or "<5". Numbers above it, where side is 1, or below it,
+// where side is -1, stand for missing values.
+func (r *Reading) limit(text string) (end, side float64, err error) {
+	side = 1
+	number, is := strings.CutPrefix(text, ">")
+	if !is {
+		side = -1
+		number, is = strings.CutPrefix(text, "<")
+	}
+	if !is {
+		return 0, 0, errors.New("no limit")
+	}
+	end, err = r.Parse(number)
+	return end, side, err
 }
 
 // inColumn returns what stands for a missing value in one column, and whether text is about it.

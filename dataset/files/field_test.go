@@ -213,3 +213,16 @@ func TestFolder(t *testing.T) {
 	must.Do(t, os.WriteFile(folder+"/t.csv", []byte("a\n1\n"), 0o666))
 	must.Refuse(ReadFile(folder, dataset.Reading{}))(t, folder+": a folder without Parquet files")
 }
+
+// TestBeyond: all numbers of a column beyond a limit stand for missing values, in a file and in a table that was read
+// before.
+func TestBeyond(t *testing.T) {
+	text := "a,b\n1,1\n19,1e9\n20,-3\n1e9,2\n-1e9,5\n"
+	want := "[1 1 19 1e+09 NaN -3 NaN 2 NaN 5]"
+	as := dataset.Reading{Missing: []string{"a=>19", "a=<-10"}}
+	read := must.Get(CSV{From: strings.NewReader(text), As: as}.Read())(t)
+	must.Be(t, fmt.Sprint(read.Values), want)
+	read = must.Get(CSV{From: strings.NewReader(text)}.Read())(t)
+	further := must.Get(read.Further(as.Missing, nil))(t)
+	must.Be(t, fmt.Sprint(further.Values), want)
+}

@@ -58,12 +58,17 @@ func (j *judge) outside(k int, values []spot) {
 }
 
 // apart adds findings, and advice, about values of column k that stand apart.
-// A slip of the target gets no advice, since a person has to look at it.
+// A slip gets advice about all numbers that lie as far away, so that further rows are read as these
+// rows are. A slip of the target or of a date gets no advice, since a person has to look at it.
 // write writes a value as the file has it.
 func (j *judge) apart(k int, values []spot, write func(float64) string) {
 	f := &j.facts[k]
 	for _, l := range loneOf(values) {
 		text := f.Name + "=" + write(l.v)
+		decided := l.sentinel || (j.t.Texts(k) == nil && !slices.Contains(j.targets, f.Name))
+		if !l.sentinel && decided {
+			text = f.Name + "=" + l.beyond(write)
+		}
 		if slices.ContainsFunc(f.Advice, func(a Advice) bool {
 			return a.Flag == "na" && (a.Value == write(l.v) || a.Value == text)
 		}) {
@@ -73,7 +78,7 @@ func (j *judge) apart(k int, values []spot, write func(float64) string) {
 		if l.sentinel {
 			kind = finding.Sentinel
 		}
-		if l.sentinel || !slices.Contains(j.targets, f.Name) {
+		if decided && !slices.Contains(f.Advice, Advice{"na", text}) {
 			f.Advice = append(f.Advice, Advice{"na", text})
 		}
 		j.found.Add(kind, l.rows, f.Name, write(l.v), write(l.low), write(l.high),

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -17,6 +18,23 @@ type lone struct {
 	rows, first int  // number of rows, and the first row
 	sentinel    bool // it stands for missing values; otherwise it is a slip
 	low, high   float64
+	limit       float64 // of a slip: from here on, values lie as far from the others as a slip does
+}
+
+// beyond returns, as a mark of missing values, what lies as far from the others as the slip does.
+// The limit has three digits, and lies a tenth of the way nearer to the others.
+func (l lone) beyond(write func(float64) string) string {
+	side := ">"
+	nearest := l.high
+	if l.limit < l.high {
+		side = "<"
+		nearest = l.low
+	}
+	limit, err := strconv.ParseFloat(strconv.FormatFloat(nearest+0.9*(l.limit-nearest), 'g', 3, 64), 64)
+	if err != nil { // a number of three digits is one
+		panic(err)
+	}
+	return side + write(limit)
 }
 
 // counted are the values of a column that don't stand apart: in order, with how often each occurs.
@@ -71,7 +89,7 @@ func loneOf(values []spot) (found []lone) {
 		}
 		end := len(c.values) - n
 		for i, v := range c.values[end:] {
-			found = append(found, lone{v: sign * v, rows: c.times[end+i], first: first[sign*v],
+			found = append(found, lone{v: sign * v, limit: sign * slipLimit(c.values[0], c.values[end-1]), rows: c.times[end+i], first: first[sign*v],
 				sentinel: sentinel, low: min(sign*c.values[0], sign*c.values[end-1]),
 				high: max(sign*c.values[0], sign*c.values[end-1])})
 			c.rows -= c.times[end+i]
@@ -142,12 +160,20 @@ func (c counted) apart() (n int, sentinel bool) {
 			return 1, true
 		case rows > min(max(3, c.rows/mostSlips), 20):
 			return 0, false
-		case v-last >= slipRanges*(last-least) && (least <= 0 ||
-			math.Log(v/last) >= slipLogs*math.Log(last/least)):
+		case v >= slipLimit(least, last):
 			return n, false
 		}
 	}
 	return 0, false
+}
+
+// slipLimit returns from where on a value above others, from least to last, is a slip.
+func slipLimit(least, last float64) float64 {
+	limit := last + slipRanges*(last-least)
+	if least > 0 {
+		limit = max(limit, last*math.Pow(last/least, slipLogs))
+	}
+	return limit
 }
 
 // repeated says whether the last value, in so many rows and behind such a gap, is a sentinel.

@@ -34,7 +34,7 @@ type Undecided struct {
 }
 
 // Settle returns what the cells of the inputs decide about them, in the order of the table, and
-// what to tell people of targets, about which nothing is decided.
+// what to tell people of targets and of slips among dates, about which nothing is decided.
 //
 // No decision looks at a target, so that a certificate doesn't pay for it:
 // for it the table is as if a person had read its inputs and named the columns.
@@ -49,6 +49,11 @@ func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List,
 		name := facts[k].Name
 		if slices.Contains(of.Inputs, name) && !slices.Contains(of.Said, name) {
 			made = append(made, j.decide(k, of.Missing != dataset.Refuse)...)
+			if t.Texts(k) != nil { // dates
+				told = append(told, lists.If(j.found, func(f finding.Finding) bool {
+					return f.Kind == finding.Slip
+				})...)
+			}
 		}
 	}
 	made = someLeft(made, facts, of.Inputs)
@@ -68,7 +73,7 @@ func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List,
 			j.outside(k, j.values(k))
 		}
 	}
-	return made, j.found, nil
+	return made, append(told, j.found...), nil
 }
 
 // decide returns what the cells of input k decide about it.
@@ -112,11 +117,19 @@ func (j *judge) gap(k int, text string) Decision {
 	name := j.facts[k].Name
 	text = strings.TrimPrefix(text, name+"=")
 	a := Advice{"na", name + "=" + text}
+	rows := 0.
+	var about finding.Finding
 	for _, f := range j.found {
-		if s := f.Subject; (f.Kind == finding.Sentinel || f.Kind == finding.Slip) && s[1] == text {
-			return Decision{a, finding.New(finding.ReadAsGap, name, text, f.Numbers[0], s[4],
-				fmt.Sprintf(", since all others lie between %s and %s", s[2], s[3]))}
+		s := f.Subject
+		if (f.Kind == finding.Sentinel || f.Kind == finding.Slip) &&
+			(s[1] == text || s[5] == "say "+spelling.Flag("na", a.Value)) {
+			rows += f.Numbers[0]
+			about = f
 		}
+	}
+	if s := about.Subject; s != nil {
+		return Decision{a, finding.New(finding.ReadAsGap, name, text, rows, s[4],
+			fmt.Sprintf(", since all others lie between %s and %s", s[2], s[3]))}
 	}
 	n, first := count(j.values(k), func(v float64) bool { return j.t.Texts(k)[int(v)] == text })
 	return Decision{a, finding.New(finding.ReadAsGap, name, text, n, j.t.Where(first), "")}

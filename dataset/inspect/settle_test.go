@@ -66,9 +66,9 @@ func TestSettle(t *testing.T) {
 			"na a=0"},
 		{"zero among others", "a", either(9, "0", num), ""},
 		{"doses", "a", func(i int) string { return fmt.Sprint(math.Pow(2, float64(i%12))) }, ""},
-		{"a slip", "a", either(120, "5e6", num), "na a=5e+06"},
+		{"a slip", "a", either(120, "5e6", num), "na a=>19"},
 		{"a slip among dates", "a", either(120, "2202-01-01",
-			func(i int) string { return fmt.Sprintf("2024-%02d-%02d", 1+i/28, 1+i%28) }), "dates a,na a=2202-01-01"},
+			func(i int) string { return fmt.Sprintf("2024-%02d-%02d", 1+i/28, 1+i%28) }), "dates a"},
 	} {
 		table := tableOf(t, []string{"b", c.column, "y"}, func(i int) []string { return []string{num(3 * i), c.cell(i), num(i)} })
 		made, told, err := Settle(table, Undecided{Inputs: []string{"b", c.column}, Targets: []string{"y"}})
@@ -77,7 +77,8 @@ func TestSettle(t *testing.T) {
 			must.Hold(t, d.Found.Settles() && d.Found.Severity() == finding.Note, "%s: %s", c.name, d.Found)
 			return d.Flag + " " + strings.Replace(d.Value, c.column, "a", 1)
 		}), ",")
-		must.Hold(t, got == c.want && told == nil, "%s: %s, want %s", c.name, got, c.want)
+		must.Hold(t, got == c.want && (told == nil) == (c.name != "a slip among dates"), "%s: %s, want %s (%v)", c.name,
+			got, c.want, told)
 		if said, _, _ := Settle(table, Undecided{Inputs: []string{"b", c.column}, Said: []string{c.column},
 			Missing: dataset.Refuse}); said != nil {
 			t.Errorf("%s: %v, although the user has said what it is", c.name, said)

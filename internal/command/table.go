@@ -224,8 +224,9 @@ func (f *fitFlags) own() []cliFlag {
 		{name: "strict", to: &f.strict, of: "fit compare",
 			help: "let the table decide nothing: gaps and columns of text are errors"},
 		{name: "na", value: "TEXTS", rule: "empty, NA, N/A, #N/A, NaN, null, ?",
-			to:   &o.Data.Reading.Missing,
-			help: "further texts or numbers for missing values, as in '-,k.A.'; COL=-999 in one column"},
+			to: &o.Data.Reading.Missing,
+			help: "further texts or numbers for missing values: '-,k.A.'; COL=-999, COL=>9 in " +
+				"one column"},
 		{name: "below", value: "HOW", rule: "text", to: &o.Data.Reading.Below,
 			values: []string{"half"},
 			help: "how to read cells below a limit of detection, such as <0.1: as half of " +

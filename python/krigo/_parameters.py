@@ -158,7 +158,7 @@ class Parameters(Estimator):
         thousands :
             what groups digits by three in CSV files: , . ' or a space (default none)
         na :
-            further texts or numbers for missing values, as in '-,k.A.'; COL=-999 in one column (default empty, NA, N/A,
+            further texts or numbers for missing values: '-,k.A.'; COL=-999, COL=>9 in one column (default empty, NA, N/A,
             #N/A, NaN, null, ?)
         below :
             how to read cells below a limit of detection, such as <0.1: as half of the limit (default text)
