@@ -260,6 +260,14 @@ func (t *Table) tellUnits(cells []string) {
 	}
 }
 
+// headless returns a hint to the flag for a table without a header, if a name is a number.
+func (t *Table) headless() (hint string) {
+	return spelling.If(slices.ContainsFunc(t.Names, func(name string) bool {
+		_, err := t.reading.Parse(name)
+		return err == nil
+	}), "; if the first row names no columns, say --header no")
+}
+
 // Check returns an error if the fields of a table, which may be made by hand, don't fit together.
 func (t *Table) Check() error {
 	seen := make(map[string]int, len(t.Names))
@@ -273,7 +281,7 @@ func (t *Table) Check() error {
 				Err: fmt.Errorf("columns %d and %d are both named %q: rename one%s", k+1, j+1,
 					spelling.Clip(name), spelling.If(t.Lines != nil, ", or have repeated names "+
 						"numbered with --header unique; if the second row names columns too, "+
-						"say --header two"))}
+						"say --header two%s", t.headless()))}
 		}
 		if !utf8.ValidString(name) { // a model file would change the name
 			return &Error{File: t.Source, Column: j + 1,

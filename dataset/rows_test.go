@@ -141,7 +141,8 @@ func TestError(t *testing.T) {
 		{"a,b\n1,2\n\"3,4\n", dataset.Error{File: "f.csv", Line: 3},
 			`f.csv: line 3: a quote (") is not closed or stands inside a field; double it or remove it`},
 		{"a,,c\n1,2,3\n", dataset.Error{File: "f.csv", Line: 1, Column: 2},
-			`f.csv: line 1: column 2 has no name: give it one in the header, or remove it`},
+			`f.csv: line 1: column 2 has no name: give it one in the header, or remove it, or have it named c2 by ` +
+				`--header unique`},
 		{"a,b,a\n1,2,3\n", dataset.Error{File: "f.csv", Column: 3, Name: "a"},
 			`f.csv: columns 1 and 3 are both named "a": rename one, or have repeated names numbered with --header unique; if ` +
 				`the second row names columns too, say --header two`},

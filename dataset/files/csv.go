@@ -167,9 +167,7 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 	}
 	if !isText(head) {
 		binary := func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' }
-		convert := spelling.If(!bytes.ContainsFunc(head, binary),
-			", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows",
-			spelling.Shell(source))
+		convert := spelling.If(!bytes.ContainsFunc(head, binary), ofWindows, spelling.Shell(source))
 		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the "+
 			"table as CSV in UTF-8, plain or gzip%s", source, errNotText, len(head), convert)
 	}
@@ -190,8 +188,8 @@ func (c CSV) open(t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (
 		}
 	}
 	p.comma = separator(head, as.Decimal == ",")
-	if !c.Bare && (p.comma == 0 || p.comma == '\t') {
-		p.comma = cmp.Or(between(head, as, p.comma), p.comma)
+	if !c.Bare {
+		p.comma = further(head, as, p.comma, source)
 	}
 	p.comma = cmp.Or(p.comma, ',')
 	rows := newCommas(in, p.comma, source, as.SkipRows+t.Found.Remarks)
@@ -219,6 +217,9 @@ func skip(in *bufio.Reader, of *records, lines int) error {
 	}
 	return nil
 }
+
+// ofWindows says how to convert a text that isn't UTF-8.
+const ofWindows = ", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows"
 
 // isText reports whether the first block of a file is UTF-8 without NUL bytes.
 // UTF-16, spreadsheets and archives aren't.
@@ -253,7 +254,7 @@ type parser struct {
 	first   error // the first bad row
 	more    int   // number of bad rows after the first
 	skipped int   // number of rows after the first bad row
-	ends    bool  // lines end with a separator, so the last column has no name and no cells
+	ends    int   // number of last columns without a name, which have no cells
 	indexed bool  // the header lacks the name of the first column, which names rows
 
 	upper []string // cells of the first of two rows that name the columns
@@ -352,10 +353,10 @@ func (p *parser) begin(record []string) ([]string, error) {
 		record[j] = name + " " + record[j]
 	}
 	t.Found.Headless = p.header == "no" || (p.header == "" && isData(t.Reading(), record))
-	last := len(record) - 1
-	if last > 1 && !t.Found.Headless && strings.TrimSpace(record[last]) == "" {
-		p.ends = true
-		record = record[:last]
+	// Most cells have a name, or else the row may be a title.
+	if ends := blankAfter(record, 0); !t.Found.Headless && 2*ends < len(record) {
+		p.ends = ends
+		record = record[:len(record)-ends]
 	}
 	var err error
 	if t.Names, err = p.names(record); err != nil || t.Found.Headless {
@@ -363,6 +364,17 @@ func (p *parser) begin(record []string) ([]string, error) {
 	}
 	p.ignore()
 	return nil, nil
+}
+
+// blank says whether a cell has no text.
+func blank(cell string) bool { return strings.TrimSpace(cell) == "" }
+
+// blankAfter counts the blank cells at the end of a record, after its first cells.
+func blankAfter(record []string, first int) (number int) {
+	for j := len(record) - 1; j >= first && blank(record[j]); j-- {
+		number++
+	}
+	return number
 }
 
 // finish returns an error about the whole table, if there is one.
@@ -436,10 +448,11 @@ func (p *parser) names(record []string) ([]string, error) {
 		case name == "" && p.header == "unique":
 			name = "c" + strconv.Itoa(j+1)
 		case name == "":
+			hint := p.unnamed(j, record) // title reads on, and the record changes
 			return nil, &dataset.Error{File: p.table.Source, Sheet: p.table.Sheet,
 				Line: p.rows.Line(), Column: j + 1,
 				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it%s",
-					j+1, p.title(record))}
+					j+1, cmp.Or(p.title(record), hint))}
 		}
 		names[j] = name
 		for k := 1; p.header == "unique" && taken[names[j]]; k++ {
@@ -450,19 +463,27 @@ func (p *parser) names(record []string) ([]string, error) {
 	return names, nil
 }
 
+// unnamed says which flags name a column j that has no name in the header.
+func (p *parser) unnamed(j int, header []string) (hint string) {
+	return fmt.Sprintf(", or have it named c%d by --header unique", j+1) +
+		spelling.If(slices.ContainsFunc(header, p.number),
+			"; if the first row names no columns, say --header no")
+}
+
+// number says whether a cell is a number.
+func (p *parser) number(cell string) bool { return isData(p.table.Reading(), []string{cell}) }
+
 // title says which flag passes over the first row, if it seems to be a title: few of its cells have
 // a text, and a row soon after it has a text in all.
 func (p *parser) title(first []string) (hint string) {
-	empty := func(cell string) bool { return strings.TrimSpace(cell) == "" }
-	few := 2*len(lists.If(first, empty)) >= len(first)
-	number := func(cell string) bool { return isData(p.table.Reading(), []string{cell}) }
+	few := 2*len(lists.If(first, blank)) >= len(first)
 	for range 10 {
 		record, err := p.rows.Read()
 		if err != nil || !few {
 			return ""
 		}
-		if len(record) > 1 && !slices.ContainsFunc(record, empty) &&
-			!slices.ContainsFunc(record, number) {
+		if len(record) > 1 && !slices.ContainsFunc(record, blank) &&
+			!slices.ContainsFunc(record, p.number) {
 			return fmt.Sprintf("; if the table begins in line %d, say --skip-rows %d",
 				p.rows.Line(), p.rows.Line()-1)
 		}
@@ -500,9 +521,9 @@ func (p *parser) row(record []string) error {
 		}
 		return nil
 	}
-	last := len(record) - 1
-	if last == len(t.Names) && p.comma != 0 && strings.TrimSpace(record[last]) == "" {
-		record = record[:last] // the row ends with a separator
+	more := len(record) - len(t.Names)
+	if p.comma != 0 && more <= max(p.ends, 1) && blankAfter(record, len(t.Names)) == more {
+		record = record[:len(t.Names)] // the row ends with separators
 	}
 	if p.before+len(t.Lines) == 0 && len(record) == len(t.Names)+1 && p.comma != 0 {
 		p.name(record)
@@ -513,6 +534,9 @@ func (p *parser) row(record []string) error {
 			return nil
 		}
 	}
+	if p.comma != 0 {
+		p.utf8(record)
+	}
 	// The cells of columns that aren't wanted are emptied, so that they take no memory.
 	for _, j := range p.ignored {
 		record[j] = ""
@@ -520,11 +544,25 @@ func (p *parser) row(record []string) error {
 	return t.Append(record)
 }
 
+// utf8 refuses columns whose cells aren't UTF-8. Two texts could become one otherwise.
+func (p *parser) utf8(record []string) {
+	for j, cell := range record {
+		if utf8.ValidString(cell) {
+			continue
+		}
+		p.table.Refuse(j, &dataset.Error{File: p.table.Source, Line: p.rows.Line(),
+			Row: p.before + len(p.table.Lines), Column: j + 1, Name: p.table.Names[j],
+			Err: fmt.Errorf("%q isn't UTF-8 text: save the table as CSV in UTF-8"+ofWindows,
+				spelling.Clip(cell), spelling.Shell(p.table.Source))})
+		record[j] = ""
+	}
+}
+
 // name names the first column if the first row has a cell more than the header: that of names of
 // rows, as R writes them. One of the other cells must be a number.
 func (p *parser) name(record []string) {
 	as := p.table.Reading()
-	p.indexed = !p.ends && !p.table.Found.Headless &&
+	p.indexed = p.ends == 0 && !p.table.Found.Headless &&
 		slices.ContainsFunc(record[1:], func(cell string) bool {
 			_, err := as.Parse(strings.TrimSpace(cell))
 			return err == nil
@@ -558,9 +596,11 @@ func (p *parser) misfit(record []string) error {
 			"lines, and write a quote for two in them", spelling.Clip(record[0]))
 	case len(record) == len(t.Names):
 		return nil
-	case p.ends && len(record) == len(t.Names)+1:
+	case p.ends > 0 && len(record) > len(t.Names) && len(record) <= len(t.Names)+p.ends:
+		j := slices.IndexFunc(record[len(t.Names):], func(cell string) bool { return !blank(cell) }) +
+			len(t.Names)
 		at.Err = fmt.Errorf("column %d has no name, and holds %q: give it one in the header, or "+
-			"remove it", len(record), spelling.Clip(record[len(t.Names)]))
+			"remove it", j+1, spelling.Clip(record[j]))
 	case t.Sheet != "": // a sheet's rows are as wide as its first row
 		beside := slices.IndexFunc(record[len(t.Names):], func(cell string) bool {
 			return cell != ""

@@ -43,6 +43,12 @@ func TestField(t *testing.T) {
 		{"R, quotes escaped", "\"a\",\"b\"\n\"6\\\"\",1\n\"5\\\" x\",2\n", dataset.Reading{}, "a|b; 2: 6\" 1; 3: 5\" x 2"},
 		{"separators that end rows alone", "a;b\n1;2;\n3;4;\n5;6\n", dataset.Reading{},
 			"a|b; 2: 1 2; 3: 3 4; 4: 5 6"},
+		{"columns without a name and cells", "a,b,c,, \n1,2,3,,\n4,5,6,\n7,8,9\n", dataset.Reading{},
+			"a|b|c; 2: 1 2 3; 3: 4 5 6; 4: 7 8 9"},
+		{"tabs, and commas in texts", "kind\ttext, as sent\na\tx, y, z\nb\tv\n", dataset.Reading{},
+			"kind|text, as sent; 2: a x, y, z; 3: b v"},
+		{"semicolons, and commas in names", "price (EUR, net);size\n1;2\n", dataset.Reading{},
+			"price (EUR, net)|size; 2: 1 2"},
 		{"backslashes", "a,b\n1,\"3\\\" x, y\"\n2,\"c:\\\"\n", dataset.Reading{}, "a|b; 2: 1 3\" x, y; 3: 2 c:\\"},
 		{"inches", "a\tb\n1\t6\" flat\n2\t5\"\n", dataset.Reading{}, "a|b; 2: 1 6\" flat; 3: 2 5\""},
 		{"zeros of spreadsheets", "a,b\n=\"00x\",1\n\"=\"\"01y\"\"\",2\n", dataset.Reading{}, "a|b; 2: 00x 1; 3: 01y 2"},
@@ -115,12 +121,50 @@ func TestFieldRefuses(t *testing.T) {
 			`array of objects with a value for each key, as pandas does with orient="records"`},
 		{"a title between separators", "Report,,\n,,\na,b,c\n1,2,3\n", "f: line 1: column 2 has no name: give it one in the " +
 			"header, or remove it; if the table begins in line 3, say --skip-rows 2"},
+		{"a column without a name", "a,,c\n1,2,3\n", "f: line 1: column 2 has no name: give it one in the header, or " +
+			"remove it, or have it named c2 by --header unique"},
+		{"a cell below no name", "a,b,c,,\n1,2,3,,\n1,2,3,,x\n", `f: line 3 (row 2): column 5 has no name, and holds "x"`},
+		{"no header, an empty cell", "7,,c\n8,2,d\n", "by --header unique; if the first row names no columns, say --header no"},
+		{"no header, equal cells", "c,c,7\nd,c,8\n", "say --header two; if the first row names no columns, say --header no"},
 		{"numbers in an array", "[{\"a\":1},\n7]", "f: line 2: no JSON object with keys"},
 	} {
 		_, err := CSV{From: strings.NewReader(c.text), Source: "f"}.Read()
 		must.Fail(t, err, c.want, c.name)
 		must.Hold(t, c.name != "one row of a field more" || !strings.Contains(err.Error(), "--skip-rows"), "%v", err)
+		must.Hold(t, strings.HasPrefix(c.name, "no header") || !strings.Contains(err.Error(), "--header no"), "%v", err)
 	}
+}
+
+// TestLate: cells that aren't UTF-8, after the first block of a file, are refused where they are used. As U+FFFD, two
+// categories would become one.
+func TestLate(t *testing.T) {
+	text := "x,kind,y\n" + strings.Repeat("1,a,2\n", blockSize/6) + "3,Citro\xebn,4\n5,Citro\xe8n,6\n"
+	table := must.Get(CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
+	must.Be(t, must.Get(table.Select([]string{"x"}, "y"))(t).Rows, blockSize/6+2)
+	_, err := table.Select([]string{"kind"}, "y")
+	must.Fail(t, err, fmt.Sprintf(`f.csv: line %d (row %d), column 2 ("kind"): "Citro\xebn"`, blockSize/6+2, blockSize/6+1))
+	must.Fail(t, err, `isn't UTF-8 text: save the table as CSV in UTF-8, as by iconv -f WINDOWS-1252 -t UTF-8 f.csv`)
+}
+
+// TestTabs: in a file of tabs, cells have commas. Elsewhere equally many commas separate cells.
+func TestTabs(t *testing.T) {
+	text := []byte("ham\tgo, he said\nham\tok, then\nspam\tfree, now, here\n")
+	table := must.Get(ReadFile(at(t, "sms.TSV", text), dataset.Reading{}))(t)
+	must.Be(t, fmt.Sprint(table.Names, table.Rows, table.Text[1]), "[ham go, he said] 2 [ok, then free, now, here]")
+	must.Refuse(ReadFile(at(t, "sms.txt", text), dataset.Reading{}))(t, "expected 2 fields, got 3")
+	// A stream waits for the second line.
+	in, out := io.Pipe()
+	go func() {
+		for _, line := range []string{"kind\tas sent, all\n", "a\tx, y, z\n"} {
+			io.WriteString(out, line)
+		}
+		out.Close()
+	}()
+	must.Do(t, CSV{From: in}.Stream(1, func(t *dataset.Table) error {
+		text = []byte(fmt.Sprint(t.Names, t.Text))
+		return nil
+	}))
+	must.Be(t, string(text), "[kind as sent, all] [[a] [x, y, z]]")
 }
 
 // TestRefused: a column whose cells can't be read is refused where it is used, and nowhere else.

@@ -47,18 +47,20 @@ func book(t *testing.T, properties string, sheets ...string) []byte {
 			`</cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs>` +
 			`</styleSheet>`,
 	}
-	var list, links strings.Builder
+	var list strings.Builder
+	links := ""
 	for k := 0; k < len(sheets); k += 2 {
 		name, state, _ := strings.Cut(sheets[k], "/")
 		fmt.Fprintf(&list, `<sheet name=%q sheetId="%d" state=%q r:id="rId%d"/>`, name, k+1, cmp.Or(state, "visible"), k+1)
-		fmt.Fprintf(&links, `<Relationship Id="rId%d" Type="http://x/worksheet" Target="worksheets/s%d.xml"/>`, k+1, k)
+		links = fmt.Sprintf(`<Relationship Id="rId%d" Type="http://x/worksheet" Target="worksheets/s%d.xml"/>`, k+1, k) +
+			links // programs write them in any order
 		files[fmt.Sprintf("xl/worksheets/s%d.xml", k)] = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` +
 			`<worksheet xmlns="http://m"><sheetViews><row r="99"/></sheetViews><sheetData>` + sheets[k+1] +
 			`</sheetData><pageMargins left="0.7"/></worksheet>`
 	}
 	files["xl/workbook.xml"] = `<workbook xmlns="http://m" xmlns:r="http://r"><workbookPr ` + properties + `/><sheets>` +
 		list.String() + `</sheets></workbook>`
-	files["xl/_rels/workbook.xml.rels"] = `<Relationships xmlns="http://p">` + links.String() +
+	files["xl/_rels/workbook.xml.rels"] = `<Relationships xmlns="http://p">` + links +
 		`<Relationship Id="t" Type="http://x/sharedStrings" Target="/xl/sharedStrings.xml"/>` +
 		`<Relationship Id="s" Type="http://x/styles" Target="styles.xml"/></Relationships>`
 	return zipOf(t, files)
@@ -110,6 +112,8 @@ func TestKinds(t *testing.T) {
 			strings.NewReplacer("45322", "43860", "45323", "43861", "1520", "58").Replace(sheet)), dataset.Reading{}},
 		{"comma.xlsx", book(t, "", "Data", sheet), dataset.Reading{Decimal: ",", Thousands: "."}},
 		{"two.xlsx", book(t, "", "Notes", header, "Data", sheet), dataset.Reading{Sheet: "Data"}},
+		{"one of three.xlsx", book(t, "", "Sheet1", "", "Data", sheet, "Sheet3", `<row r="1"><c r="A1" s="1"/></row>`),
+			dataset.Reading{}},
 		{"title.xlsx", book(t, "", "Data", `<row r="1"><c r="F1" t="str"><v>A title</v></c></row>`+strings.NewReplacer(
 			`1"`, `3"`, `2"`, `4"`, "C4", "C6").Replace(header+`<row r="2">`)+strings.NewReplacer("A2", "A4", "B2", "B4", "C2",
 			"C4", "C4", "C6").Replace(rows)), dataset.Reading{SkipRows: 2}},

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -36,15 +37,54 @@ func separator(head []byte, decimalComma bool) byte {
 	return found
 }
 
+// further returns the separator of a text by more than its first line, in which found was found.
+func further(head []byte, as dataset.Reading, found byte, source string) byte {
+	switch found {
+	case ',':
+		return cmp.Or(rather(head, source), found)
+	case 0, '\t':
+		return cmp.Or(between(head, as, found), found)
+	}
+	return found
+}
+
+// rather returns the tab or semicolon that separates the cells of a text with commas in its first
+// line: the first two lines that aren't blank have equally many cells by it, and not by commas.
+// In a file of tabs, which its name tells, the second line doesn't matter.
+func rather(head []byte, source string) byte {
+	cells := func(mark byte) (first, second int) {
+		lines := newCommas(bytes.NewReader(whole(head)), mark, "", 0)
+		record, _ := lines.Read()
+		first = len(record)
+		record, _ = lines.Read()
+		return first, len(record)
+	}
+	ending := strings.Contains(strings.ToLower(source), ".tsv")
+	first, second := cells(',')
+	for _, mark := range []byte("\t;") {
+		names, fields := cells(mark)
+		if names > 1 && ((names == fields && first != second) || (mark == '\t' && ending)) {
+			return mark
+		}
+	}
+	return 0
+}
+
+// whole leaves out the last line of a text's first block, since the block may cut it.
+func whole(head []byte) []byte {
+	if len(head) == blockSize {
+		head = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	return head
+}
+
 // between says whether bars or spaces separate the fields of a text whose first line has no comma
 // or semicolon, or returns 0. The first two lines that aren't blank must have equally many fields,
 // or the first line a field less, as R writes names of rows. Names contain spaces too, so with
 // spaces one of the fields must be a number. If the first line has tabs, the second must have
 // numbers between two tabs.
 func between(head []byte, as dataset.Reading, found byte) byte {
-	if len(head) == blockSize { // the block may cut the last line
-		head = head[:bytes.LastIndexByte(head, '\n')+1]
-	}
+	head = whole(head)
 	number := func(field string) bool {
 		_, err := as.Parse(field)
 		return err == nil || as.IsMissing(field)

@@ -67,10 +67,11 @@ func firstLine(in *bufio.Reader) ([]byte, error) {
 		for len(rest) > 0 && rest[0] == '#' { // perhaps a remark above the header
 			_, rest, _ = bytes.Cut(rest, []byte("\n"))
 		}
-		_, below, whole := bytes.Cut(rest, []byte("\n"))
+		first, below, whole := bytes.Cut(rest, []byte("\n"))
 		mark := separator(rest, false)
-		// Without commas and semicolons, only the second line tells what separates cells.
-		if whole && (mark == ',' || mark == ';' || isJSON(rest) ||
+		// With commas or semicolons alone, the first line tells what separates cells.
+		sure := mark == ';' || (mark == ',' && !bytes.ContainsAny(first, "\t;"))
+		if whole && (sure || isJSON(rest) ||
 			bytes.IndexByte(below, '\n') >= 0) {
 			return head, nil
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,11 @@ func readXLSX(f *os.File, t *dataset.Table) error {
 	at, names, err := s.refer()
 	if err != nil {
 		return err
+	}
+	if len(names) > 1 && as.Sheet == "" {
+		if names, err = s.filled(at, names); err != nil {
+			return err
+		}
 	}
 	if s.name, err = chosen(t, "sheet", names); err != nil {
 		return err
@@ -109,7 +115,7 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 		return nil, nil, err
 	}
 	s.from1904 = book.Properties.From1904 == "1" || book.Properties.From1904 == "true"
-	at = map[string]string{}
+	sheets := map[string]string{} // by the ID of a relationship
 	for _, l := range links.Relationship {
 		// A target without a slash at its beginning is relative to the workbook's folder.
 		target := strings.TrimPrefix(l.Target, "/")
@@ -123,19 +129,45 @@ func (s *sheet) refer() (at map[string]string, names []string, err error) {
 		case "styles":
 			err = s.readStyles(target)
 		case "worksheet":
-			for _, b := range book.Sheets {
-				// Hidden sheets aren't offered.
-				if b.ID == l.Id && (b.State == "" || b.State == "visible") {
-					at[b.Name] = target
-					names = append(names, b.Name)
-				}
-			}
+			sheets[l.Id] = target
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
+	at = map[string]string{}
+	for _, b := range book.Sheets {
+		// Hidden sheets aren't offered.
+		if target := sheets[b.ID]; target != "" && (b.State == "" || b.State == "visible") {
+			at[b.Name] = target
+			names = append(names, b.Name)
+		}
+	}
 	return at, names, nil
+}
+
+// filled returns those sheets that have cells. New workbooks used to have three sheets,
+// and many files have a table in one of them.
+func (s *sheet) filled(at map[string]string, names []string) (filled []string, err error) {
+	for _, name := range names {
+		in, err := s.open(at[name])
+		if err != nil {
+			return nil, err
+		}
+		for {
+			token, err := s.xml.Token()
+			if err != nil {
+				break // reading the sheet explains an error
+			}
+			e, begins := token.(xml.StartElement)
+			if begins && slices.Contains([]string{"v", "is", "f"}, e.Name.Local) {
+				filled = append(filled, name)
+				break
+			}
+		}
+		in.Close()
+	}
+	return filled, nil
 }
 
 // open begins to read a part of the file.
