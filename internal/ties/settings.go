@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -135,16 +136,26 @@ func agreeing(set []column) (of []int) {
 	return of
 }
 
-// agreements returns the share of pairs of rows that have the same number.
-func agreements(of []int) (share float64) {
-	n := float64(len(of))
-	count := map[int]float64{}
-	for _, u := range of {
-		share += count[u] / (n * (n - 1) / 2)
-		count[u]++
+// agreements returns the number of pairs of rows of the same group that have the same place in a
+// column. A missing value is a value here.
+func agreements(groups [][]int, c column) float64 {
+	count := make([]int, c.levels+1)
+	pairs := 0
+	for _, rows := range groups {
+		for _, row := range rows {
+			at := &count[c.of[row]+1]
+			pairs += *at
+			*at++
+		}
+		for _, row := range rows {
+			count[c.of[row]+1] = 0
+		}
 	}
-	return share
+	return float64(pairs)
 }
+
+// together returns all of n rows as one group.
+func together(n int) [][]int { return [][]int{linalg.UpTo(n)} }
 
 // leastUnlikely is the least value of unlikely that chance doesn't explain.
 const leastUnlikely = 2
@@ -156,14 +167,21 @@ func unlikely(set []column) float64 {
 	if len(set) < 2 {
 		return 0
 	}
-	n := float64(len(set[0].of))
-	pairs := n * (n - 1) / 2
+	rows := together(len(set[0].of))
+	pairs := pairsOf(len(set[0].of))
 	chance := pairs
 	for _, c := range set {
-		chance *= agreements(c.of)
+		chance *= agreements(rows, c) / pairs
 	}
-	return (pairs*agreements(agreeing(set)) - chance) / math.Sqrt(chance+1)
+	last := len(set) - 1
+	return beyondChance(agreements(units(agreeing(set[:last])), set[last]), chance)
 }
+
+// pairsOf returns the number of pairs of n rows.
+func pairsOf(n int) float64 { return float64(n) * float64(n-1) / 2 }
+
+// beyondChance returns by how many standard deviations a number of pairs is more than chance makes.
+func beyondChance(pairs, chance float64) float64 { return (pairs - chance) / math.Sqrt(chance+1) }
 
 // grown returns the set that begins with a column.
 // It takes in the column that makes the set the most unlikely, and stops where no column makes it
@@ -171,13 +189,19 @@ func unlikely(set []column) float64 {
 func grown(c column, from []column) []column {
 	set := []column{c}
 	best := float64(leastUnlikely)
+	rows := together(len(c.of))
+	chance := agreements(rows, c)
+	shares := lists.Of(from, func(o column) float64 {
+		return agreements(rows, o) / pairsOf(len(o.of))
+	})
 	for {
 		next := -1
+		groups := units(agreeing(set))
 		for j, o := range from {
 			if slices.ContainsFunc(set, func(s column) bool { return s.name == o.name }) {
 				continue
 			}
-			if by := unlikely(append(slices.Clone(set), o)); by > best {
+			if by := beyondChance(agreements(groups, o), chance*shares[j]); by > best {
 				next = j
 				best = by
 			}
@@ -186,6 +210,7 @@ func grown(c column, from []column) []column {
 			return set
 		}
 		set = append(set, from[next])
+		chance *= shares[next]
 	}
 }
 
