@@ -521,6 +521,9 @@ func (p *parser) row(record []string) error {
 		}
 		return nil
 	}
+	if p.ends > 0 && p.header == "unique" && p.before+len(t.Lines) == 0 {
+		p.fill(record)
+	}
 	more := len(record) - len(t.Names)
 	if p.comma != 0 && more <= max(p.ends, 1) && blankAfter(record, len(t.Names)) == more {
 		record = record[:len(t.Names)] // the row ends with separators
@@ -542,6 +545,20 @@ func (p *parser) row(record []string) error {
 		record[j] = ""
 	}
 	return t.Append(record)
+}
+
+// fill names the last columns without a name if the first row has cells in them.
+func (p *parser) fill(record []string) {
+	t := p.table
+	most := len(t.Names) + p.ends
+	more := len(record) - len(t.Names)
+	if more < 1 || more > p.ends || blankAfter(record, len(t.Names)) == more {
+		return
+	}
+	for p.ends = 0; len(t.Names) < most; {
+		t.Names = append(t.Names, "c"+strconv.Itoa(len(t.Names)+1))
+	}
+	p.ignore()
 }
 
 // utf8 refuses columns whose cells aren't UTF-8. Two texts could become one otherwise.

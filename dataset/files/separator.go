@@ -120,7 +120,7 @@ func remarks(head []byte, decimalComma bool) (lines int) {
 		last, head, _ = bytes.Cut(head, []byte("\n"))
 		lines++
 	}
-	first, _, whole := bytes.Cut(head, []byte("\n"))
+	first, _, whole := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	mark := separator(head, decimalComma)
 	same := bytes.Count(last, []byte{mark}) == bytes.Count(first, []byte{mark})
 	if mark == 0 {
