@@ -116,3 +116,36 @@ func TestSettleSaid(t *testing.T) {
 	_, _, err = krigo.Options{Data: krigo.Data{Target: "z"}}.Settle(table)
 	must.Hold(t, err != nil && strings.Contains(err.Error(), `"z"`), "%v", err)
 }
+
+// TestSettleSlips: the certificate holds on further rows of a source that makes slips, which are other numbers each time.
+func TestSettleSlips(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	read := func(rows int, as dataset.Reading) (*dataset.Table, []float64) {
+		text := "a,b,y\n"
+		ys := make([]float64, rows)
+		for i := range ys {
+			a, b := rng.Float64(), rng.NormFloat64()
+			if i%110 == 7 {
+				a = 1e6 * (1 + a)
+			}
+			ys[i] = 2*b + 0.1*rng.NormFloat64()
+			text += fmt.Sprintf("%.4f,%.4f,%.6f\n", a, b, ys[i])
+		}
+		return must.Get(files.CSV{From: strings.NewReader(text), Source: "s.csv", As: as}.Read())(t), ys
+	}
+	table, _ := read(1000, dataset.Reading{})
+	table, o, err := krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"},
+		Kernel:  krigo.Kernel{Expression: "se", ARD: "on", Noise: "constant"},
+		Prior:   krigo.Prior{Kind: "informed", Share: 0.1},
+		Promise: krigo.Promise{Epsilon: 0.5, Units: "raw", Delta: 0.05}, Run: krigo.Run{Restarts: 1}}.Settle(table)
+	must.Hold(t, err == nil, "%v", err)
+	m := must.Get(krigo.Fit(context.Background(), table, o))(t)
+	further, ys := read(1100, m.Reading)
+	misses := 0.
+	for i, p := range must.Get(m.Predict(context.Background(), further, krigo.PredictOptions{}))(t) {
+		if math.Abs(p.Mean-ys[i]) > 0.5 {
+			misses++
+		}
+	}
+	must.Hold(t, misses/1100 <= m.Certificate.MeanBound, "%g of 1100 rows miss, more than %g", misses, m.Certificate.MeanBound)
+}

@@ -118,10 +118,11 @@ func (t *Table) forget(r Reading) error {
 				of = text
 			}
 			misses := func(v float64) bool { return false }
-			if number, err := r.Parse(of); err == nil {
-				misses = func(v float64) bool { return v == number }
-			} else if end, side, err := r.limit(of); err == nil && in {
+			// a limit comes first, since a number may be written so too (Below and Above)
+			if end, side, err := r.limit(of); err == nil && in {
 				misses = func(v float64) bool { return side*(v-end) > 0 }
+			} else if number, err := r.Parse(of); err == nil {
+				misses = func(v float64) bool { return v == number }
 			} else {
 				continue
 			}

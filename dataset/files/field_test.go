@@ -268,10 +268,12 @@ func TestFolder(t *testing.T) {
 func TestBeyond(t *testing.T) {
 	text := "a,b\n1,1\n19,1e9\n20,-3\n1e9,2\n-1e9,5\n"
 	want := "[1 1 19 1e+09 NaN -3 NaN 2 NaN 5]"
-	as := dataset.Reading{Missing: []string{"a=>19", "a=<-10"}}
-	read := must.Get(CSV{From: strings.NewReader(text), As: as}.Read())(t)
-	must.Be(t, fmt.Sprint(read.Values), want)
-	read = must.Get(CSV{From: strings.NewReader(text)}.Read())(t)
-	further := must.Get(read.Further(as.Missing, nil))(t)
-	must.Be(t, fmt.Sprint(further.Values), want)
+	for _, as := range []dataset.Reading{{}, {Below: "half", Above: "limit"}} {
+		read := must.Get(CSV{From: strings.NewReader(text), As: as}.Read())(t)
+		as.Missing = []string{"a=>19", "a=<-10"}
+		further := must.Get(read.Further(as.Missing, nil))(t)
+		must.Be(t, fmt.Sprint(further.Values), want)
+		read = must.Get(CSV{From: strings.NewReader(text), As: as}.Read())(t)
+		must.Be(t, fmt.Sprint(read.Values), want)
+	}
 }

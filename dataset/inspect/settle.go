@@ -136,7 +136,8 @@ func (j *judge) gap(k int, text string) Decision {
 }
 
 // shared makes decisions about numbers that stand for missing values in half of the columns of
-// numbers, and two, decisions about the whole table. A number that another input has isn't shared.
+// numbers, and two, decisions about the whole table. A number that another input has isn't shared,
+// nor one that another column, such as the target, has among its other values, or as a text.
 func shared(made []Decision, t *dataset.Table, inputs []string) {
 	numbers := lists.If(inputs, func(name string) bool {
 		k, _ := t.Column(name)
@@ -159,10 +160,29 @@ func shared(made []Decision, t *dataset.Table, inputs []string) {
 			!slices.ContainsFunc(numbers, func(name string) bool {
 				k, _ := t.Column(name)
 				return !slices.Contains(of, name) && holds(t, k, v)
-			}) {
+			}) && !slices.ContainsFunc(t.Names, func(name string) bool {
+			return !slices.Contains(of, name) && among(t, name, text, v)
+		}) {
 			made[i].Value = text
 		}
 	}
+}
+
+// among says whether a column has a number among its other values, or its text.
+func among(t *dataset.Table, name, text string, v float64) bool {
+	k, _ := t.Column(name)
+	if texts := t.Texts(k); texts != nil {
+		return slices.ContainsFunc(texts, func(other string) bool {
+			return strings.EqualFold(other, text)
+		})
+	}
+	less := false
+	more := false
+	for i := k; i < len(t.Values); i += len(t.Names) {
+		less = less || t.Values[i] < v
+		more = more || t.Values[i] > v
+	}
+	return less && more && holds(t, k, v)
 }
 
 // holds says whether column k has the number v.

@@ -108,6 +108,21 @@ func TestSettleOthers(t *testing.T) {
 	read := must.Get(table.Further([]string{"-200"}, nil))(t)
 	must.Hold(t, !slices.Contains(read.Values, -200) && slices.Contains(table.Values, -200), "%v", read.Values)
 
+	// 99 is a value of the target, and a text of another column
+	for _, other := range []func(i int) string{
+		func(i int) string { return fmt.Sprint(90 + i%20) },
+		func(i int) string { return []string{"x", "99"}[i%2] },
+	} {
+		table = tableOf(t, []string{"a", "b", "y"}, func(i int) []string {
+			row := []string{num(), num(), other(i)}
+			row[i%2] = map[bool]string{true: "99", false: row[i%2]}[i%8 < 2]
+			return row
+		})
+		made, _, err = Settle(table, Undecided{Inputs: []string{"a", "b"}, Targets: []string{"y"}})
+		must.Hold(t, err == nil && len(made) == 2 && made[0].Advice == Advice{"na", "a=99"} &&
+			made[1].Advice == Advice{"na", "b=99"}, "%v, %v", made, err)
+	}
+
 	table = tableOf(t, []string{"a", "y"}, func(i int) []string {
 		return []string{num(), map[bool]string{true: "6e7", false: num()}[i == 37]}
 	})
