@@ -22,7 +22,8 @@ type lone struct {
 }
 
 // beyond returns, as a mark of missing values, what lies as far from the others as the slip does.
-// The limit has three digits, and lies a tenth of the way nearer to the others.
+// The limit lies about a tenth of the way nearer to the others.
+// It has three digits, or more if the others lie far from 0 and close together.
 func (l lone) beyond(write func(float64) string) string {
 	side := ">"
 	nearest := l.high
@@ -30,9 +31,15 @@ func (l lone) beyond(write func(float64) string) string {
 		side = "<"
 		nearest = l.low
 	}
-	limit, err := strconv.ParseFloat(strconv.FormatFloat(nearest+0.9*(l.limit-nearest), 'g', 3, 64), 64)
-	if err != nil { // a number of three digits is one
-		panic(err)
+	way := l.limit - nearest
+	limit := nearest + 0.9*way
+	for digits := 3; digits < 17; digits++ {
+		text := strconv.FormatFloat(nearest+0.9*way, 'g', digits, 64)
+		short, err := strconv.ParseFloat(text, 64)
+		if share := (short - nearest) / way; err == nil && share > 0.8 && share < 1 {
+			limit = short
+			break
+		}
 	}
 	return side + write(limit)
 }

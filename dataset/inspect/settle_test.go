@@ -67,6 +67,8 @@ func TestSettle(t *testing.T) {
 		{"zero among others", "a", either(9, "0", num), ""},
 		{"doses", "a", func(i int) string { return fmt.Sprint(math.Pow(2, float64(i%12))) }, ""},
 		{"a slip", "a", either(120, "5e6", num), "na a=>19"},
+		{"a slip among pressures", "a", either(120, "101325000", func(i int) string { return fmt.Sprintf("%.3f", 101325+math.Sin(float64(i))) }),
+			"na a=>101344"},
 		{"a slip among dates", "a", either(120, "2202-01-01",
 			func(i int) string { return fmt.Sprintf("2024-%02d-%02d", 1+i/28, 1+i%28) }), "dates a"},
 	} {
