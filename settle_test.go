@@ -89,6 +89,19 @@ func TestSettleNoTarget(t *testing.T) {
 	_, b, err := o.Settle(stranger(t, -1e9))
 	must.Do(t, err)
 	must.Hold(t, reflect.DeepEqual(a.Data, b.Data), "%+v\n%+v", a.Data, b.Data)
+
+	// the last row holds the sum of an input, and perhaps of the target
+	sums := func(last float64) krigo.Data {
+		text := "a,b,y\n"
+		for i := range 120 {
+			text += fmt.Sprintf("%g,%g,1%g\n", 0.05*float64(i%20), math.Sin(float64(i)), float64(i%3))
+		}
+		table := must.Get(files.CSV{From: strings.NewReader(fmt.Sprintf("%s57,0.1,%g\n", text, last)), Source: "s.csv"}.Read())(t)
+		_, o, err := o.Settle(table)
+		must.Do(t, err)
+		return o.Data
+	}
+	must.Hold(t, reflect.DeepEqual(sums(1320), sums(11)), "%+v\n%+v", sums(1320), sums(11))
 }
 
 // TestSettleSaid: what the user says isn't decided again.

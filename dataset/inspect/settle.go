@@ -40,11 +40,16 @@ type Undecided struct {
 // for it the table is as if a person had read its inputs and named the columns.
 // Each decision is about what a column holds.
 func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List, err error) {
-	facts, err := Describe(t)
+	if err := t.Check(); err != nil {
+		return nil, nil, err
+	}
+	// whether a row holds totals doesn't depend on its targets either
+	blind := without(t, of.Targets)
+	facts, err := Describe(blind)
 	if err != nil {
 		return nil, nil, err
 	}
-	j := judge{t: t, facts: facts, targets: of.Targets, strays: strayRows(t)}
+	j := judge{t: t, facts: facts, targets: of.Targets, strays: strayRows(blind)}
 	for k := range facts {
 		name := facts[k].Name
 		if slices.Contains(of.Inputs, name) && !slices.Contains(of.Said, name) {
@@ -74,6 +79,23 @@ func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List,
 		}
 	}
 	return made, append(told, j.found...), nil
+}
+
+// without returns a table with 0 in place of the numbers of some columns. Gaps stay.
+func without(t *dataset.Table, columns []string) *dataset.Table {
+	of := *t
+	of.Values = slices.Clone(t.Values)
+	for k, name := range t.Names {
+		if !slices.Contains(columns, name) || t.Texts(k) != nil {
+			continue
+		}
+		for i := k; i < len(of.Values); i += len(t.Names) {
+			if v := t.Values[i]; v == v {
+				of.Values[i] = 0
+			}
+		}
+	}
+	return &of
 }
 
 // decide returns what the cells of input k decide about it.
