@@ -196,7 +196,7 @@ var words = map[Kind]entry{
 	Untargeted: {Warning, "%d of %d rows of %n have no %q, and were left out, so that the " +
 		"promise is about rows " +
 		"that have one; --missing-target refuse makes such rows an error"},
-	LeftOut: {Note, "%n is left out: %s (%d rows from %n); %s keeps it"},
+	LeftOut: {Note, "%n is left out: %s (%d rows from %n)%s"},
 	ReadAs:  {Note, "%n is read as %s (%d rows from %n); %s leaves it out"},
 	GapsFilled: {Note, "%n misses %d of %d cells (the first in %n), which the prior rows' mean " +
 		"fills; --missing refuse makes them errors"},

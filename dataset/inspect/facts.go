@@ -153,6 +153,10 @@ func (c *column) explain(f *ColumnFacts) {
 	case len(c.used) > dataset.MaxCategories:
 		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too "+
 			"many for categories", len(c.used), dataset.MaxCategories), []Advice{{"ignore", f.Name}}
+	case len(c.used) == 1 && f.Missing == 0:
+		f.Kind = "constant"
+		f.Why = fmt.Sprintf("the same text in all rows, %q", spelling.Clip(f.Examples[0]))
+		f.Advice = []Advice{{"ignore", f.Name}}
 	default:
 		f.Kind, f.Why, f.Advice = "category", fmt.Sprintf("%d different texts: %s", len(c.used),
 			spelling.Quoted(c.of(c.strange), 3)), []Advice{{"categorical", f.Name}}
@@ -272,9 +276,10 @@ func (c *column) but(f *ColumnFacts, left []int, then string) {
 }
 
 // named says whether these texts seem to stand for missing values.
+// Among them may be one text that isn't known as such, in at most a fifth of the cells.
 func (c *column) named(codes []int) bool {
-	clear := lists.If(codes, func(code int) bool { return gapLike(c.texts[code]) })
-	return len(codes) > 0 && len(codes)-len(clear) <= 3 &&
+	unknown := lists.If(codes, func(code int) bool { return !gapLike(c.texts[code]) })
+	return len(codes) > 0 && len(unknown) <= 1 && 5*c.number(unknown) <= c.cells &&
 		!slices.ContainsFunc(codes, func(code int) bool {
 			return (c.counts[code] < 2 && !gapLike(c.texts[code])) || !speaks(c.texts[code])
 		})
@@ -470,6 +475,10 @@ func aboveLimit(text string) bool {
 
 // gapLike says whether people write this text for a missing value, so that one such cell is enough.
 func gapLike(text string) bool {
+	// errors of spreadsheets, such as #DIV/0! and #NAME?
+	if text[0] == '#' && strings.ContainsAny(text[len(text)-1:], "!?") {
+		return true
+	}
 	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil",
 		"missing", "unknown", "n.a.", "k.a.", "k. a.", "n/d", "nd", "n.d.", "#n/v", "<na>",
 		"(null)", "<null>", "\\n", "..", "...", "…", "not available", "no data", "nodata",

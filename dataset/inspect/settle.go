@@ -120,7 +120,7 @@ func (j *judge) decide(k int, gaps bool) (made []Decision) {
 	}
 	says := func(a Advice) bool { return a.Flag != "na" }
 	advice := lists.If(f.Advice, says)
-	if f.Either || f.Then != "" || len(advice) > 1 ||
+	if f.Either || f.Then != "" || len(advice) > 1 || j.perhaps(k) ||
 		(len(advice) < len(f.Advice) && !gaps) {
 		return nil
 	}
@@ -132,6 +132,15 @@ func (j *judge) decide(k int, gaps bool) (made []Decision) {
 		}
 	}
 	return made
+}
+
+// perhaps says whether the advice about a column of text takes a text for a missing value that isn't
+// known as such.
+func (j *judge) perhaps(k int) bool {
+	return j.t.Texts(k) != nil && slices.ContainsFunc(j.facts[k].Advice, func(a Advice) bool {
+		text := strings.TrimPrefix(a.Value, j.facts[k].Name+"=")
+		return a.Flag == "na" && speaks(text) && !gapLike(text)
+	})
 }
 
 // gap returns the decision that a text or number stands for a missing value in column k alone.
@@ -229,6 +238,8 @@ func (f *ColumnFacts) decide(a Advice) []Decision {
 		}
 		keep := spelling.Either(f.Examples == nil || known == 0, "--inputs '*'",
 			spelling.Flag("categorical", f.Name))
+		keep = spelling.If(f.Examples == nil || f.Distinct <= dataset.MaxCategories,
+			"; %s keeps it", keep)
 		return []Decision{{a, finding.New(finding.LeftOut, f.Name, why, known, first, keep)}}
 	case "categorical", "dates":
 		why = spelling.Either(a.Flag == "dates", "dates", "categories") +
