@@ -200,8 +200,8 @@ var words = map[Kind]entry{
 	ReadAs:  {Note, "%n is read as %s (%d rows from %n); %s leaves it out"},
 	GapsFilled: {Note, "%n misses %d of %d cells (the first in %n), which the prior rows' mean " +
 		"fills; --missing refuse makes them errors"},
-	ReadAsGap: {Note, "%n: %s stands for a missing value (%d rows, the first in %n)%s; --strict " +
-		"keeps it"},
+	ReadAsGap: {Note, "%n: %s stands for a missing value (%d rows, the first in %n); " +
+		"--strict refuses it"},
 	Offset: {Warning, "krigo can't see how %q was made. The bound holds only if no row of this " +
 		"table had a part in it, " +
 		"as with a simulator or a model of other rows; out-of-fold predictions are of these rows"},

@@ -11,8 +11,8 @@ import (
 
 // Settle returns the table, and the data, with what the table's inputs decide where the data say
 // nothing. Row numbers, names of rows, and columns of one value or hardly any are left out.
-// Texts become categories, or dates. Numbers that certainly stand for missing values, or are slips,
-// become gaps, and gaps are filled.
+// Texts become categories, or dates. Texts that are known to stand for missing values become gaps,
+// and gaps are filled.
 // Settled lists the decisions, and the model keeps them as the options that they set, so that
 // further tables are read in the same way.
 //

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -34,11 +33,14 @@ type Undecided struct {
 }
 
 // Settle returns what the cells of the inputs decide about them, in the order of the table, and
-// what to tell people of targets and of slips among dates, about which nothing is decided.
+// values that stand apart in inputs and targets, about which nothing is decided.
 //
-// No decision looks at a target, so that a certificate doesn't pay for it:
-// for it the table is as if a person had read its inputs and named the columns.
-// Each decision is about what a column holds.
+// No decision looks at a target: the table is as if a person had read its inputs and named the
+// columns. Each decision is about what a column holds.
+//
+// A number that stands for a missing value, or is a slip, decides nothing. If it did, rows that
+// certify would be mended by the very cells that further rows lack, and bounds would be false:
+// in 7 of 20 drawn tables of 20 columns with a slip each, and in 19 of 20 of 60 columns with rare codes.
 func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List, err error) {
 	if err := t.Check(); err != nil {
 		return nil, nil, err
@@ -54,15 +56,12 @@ func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List,
 		name := facts[k].Name
 		if slices.Contains(of.Inputs, name) && !slices.Contains(of.Said, name) {
 			made = append(made, j.decide(k, of.Missing != dataset.Refuse)...)
-			if t.Texts(k) != nil { // dates
-				told = append(told, lists.If(j.found, func(f finding.Finding) bool {
-					return f.Kind == finding.Slip
-				})...)
-			}
+			told = append(told, lists.If(j.found, func(f finding.Finding) bool {
+				return f.Kind == finding.Sentinel || f.Kind == finding.Slip
+			})...)
 		}
 	}
 	made = someLeft(made, facts, of.Inputs)
-	shared(made, t, of.Inputs)
 	for _, f := range facts {
 		left := slices.ContainsFunc(made, func(d Decision) bool {
 			return d.Advice == Advice{"ignore", f.Name}
@@ -107,10 +106,9 @@ func (j *judge) decide(k int, gaps bool) (made []Decision) {
 	if values := j.values(k); j.t.Texts(k) != nil {
 		j.dates(k, values)
 	} else {
-		if gaps {
-			j.outside(k, values)
-		}
+		j.outside(k, values)
 		j.number(k, values)
+		f.Advice = slices.DeleteFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" })
 	}
 	known := f.Cells - f.Missing
 	if known < mostCertainlySeen && known < f.Missing && known > 0 {
@@ -143,87 +141,13 @@ func (j *judge) perhaps(k int) bool {
 	})
 }
 
-// gap returns the decision that a text or number stands for a missing value in column k alone.
+// gap returns the decision that a text stands for a missing value in column k alone.
 func (j *judge) gap(k int, text string) Decision {
 	name := j.facts[k].Name
 	text = strings.TrimPrefix(text, name+"=")
 	a := Advice{"na", name + "=" + text}
-	rows := 0.
-	var about finding.Finding
-	for _, f := range j.found {
-		s := f.Subject
-		if (f.Kind == finding.Sentinel || f.Kind == finding.Slip) &&
-			(s[1] == text || s[5] == "say "+spelling.Flag("na", a.Value)) {
-			rows += f.Numbers[0]
-			about = f
-		}
-	}
-	if s := about.Subject; s != nil {
-		return Decision{a, finding.New(finding.ReadAsGap, name, text, rows, s[4],
-			fmt.Sprintf(", since all others lie between %s and %s", s[2], s[3]))}
-	}
 	n, first := count(j.values(k), func(v float64) bool { return j.t.Texts(k)[int(v)] == text })
-	return Decision{a, finding.New(finding.ReadAsGap, name, text, n, j.t.Where(first), "")}
-}
-
-// shared makes decisions about numbers that stand for missing values in half of the columns of
-// numbers, and two, decisions about the whole table. A number that another input has isn't shared,
-// nor one that another column, such as the target, has among its other values, or as a text.
-func shared(made []Decision, t *dataset.Table, inputs []string) {
-	numbers := lists.If(inputs, func(name string) bool {
-		k, _ := t.Column(name)
-		return t.Texts(k) == nil
-	})
-	in := map[string][]string{} // columns by what stands for missing values there
-	for _, d := range made {
-		if d.Found.Kind == finding.ReadAsGap {
-			in[d.Found.Subject[1]] = append(in[d.Found.Subject[1]], d.Found.Subject[0])
-		}
-	}
-	for i, d := range made {
-		if d.Found.Kind != finding.ReadAsGap {
-			continue
-		}
-		text := d.Found.Subject[1]
-		reading := t.Reading()
-		v, err := reading.Parse(text)
-		if of := in[text]; err == nil && len(of) > 1 && 2*len(of) >= len(numbers) &&
-			!slices.ContainsFunc(numbers, func(name string) bool {
-				k, _ := t.Column(name)
-				return !slices.Contains(of, name) && holds(t, k, v)
-			}) && !slices.ContainsFunc(t.Names, func(name string) bool {
-			return !slices.Contains(of, name) && among(t, name, text, v)
-		}) {
-			made[i].Value = text
-		}
-	}
-}
-
-// among says whether a column has a number among its other values, or its text.
-func among(t *dataset.Table, name, text string, v float64) bool {
-	k, _ := t.Column(name)
-	if texts := t.Texts(k); texts != nil {
-		return slices.ContainsFunc(texts, func(other string) bool {
-			return strings.EqualFold(other, text)
-		})
-	}
-	less := false
-	more := false
-	for i := k; i < len(t.Values); i += len(t.Names) {
-		less = less || t.Values[i] < v
-		more = more || t.Values[i] > v
-	}
-	return less && more && holds(t, k, v)
-}
-
-// holds says whether column k has the number v.
-func holds(t *dataset.Table, k int, v float64) bool {
-	for i := k; i < len(t.Values); i += len(t.Names) {
-		if t.Values[i] == v {
-			return true
-		}
-	}
-	return false
+	return Decision{a, finding.New(finding.ReadAsGap, name, text, n, j.t.Where(first))}
 }
 
 // decide returns the decision that advice makes by itself, if any.

@@ -34,6 +34,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
@@ -86,6 +87,9 @@ func Sentence(m *model.Model, c *pacbayes.Certificate) string {
 	for _, line := range m.Told() {
 		caution += "\n" + line
 	}
+	if slices.ContainsFunc(m.Findings, finding.Finding.Settles) && c.Valid {
+		caution += settled
+	}
 	if c.Curve != nil && c.Valid && len(c.Curve.Points) > 0 {
 		return lead + everyWidth(m, c, about) + slicesOf(m, c) + caution
 	}
@@ -115,6 +119,10 @@ func Limits(n, rows int) string {
 // equal one another.
 const CopiesOnly = "\nRows that equal one another were taken for copies. The bound holds only if " +
 	"they are copies, and not independent draws that came out alike."
+
+// settled is what a certificate doesn't pay for if the table decided what its columns are.
+const settled = "\nWhat the columns are was decided from the inputs of all rows, certified rows " +
+	"among them, and never from targets. The bound holds as if it had been known before."
 
 // saidShares are the shares of predictions whose widths a sentence lists, in the order of use.
 // If the curve has no width for saidShare, the sentence says so.
