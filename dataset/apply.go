@@ -117,7 +117,7 @@ func (t *Table) forget(r Reading) error {
 			if !in {
 				of = text
 			}
-			misses := func(v float64) bool { return false }
+			var misses func(v float64) bool
 			// a limit comes first, since a number may be written so too (Below and Above)
 			if end, side, err := r.limit(of); err == nil && in {
 				misses = func(v float64) bool { return side*(v-end) > 0 }

@@ -182,7 +182,9 @@ func (r numbers) Shift(f []float64) error {
 
 // KnownNoise does what dataset.Scaled.KnownNoise does.
 func (r numbers) KnownNoise() (known []float64, err error) {
-	known, err = dataset.ErrorsOf(r.further, r.cells)
+	if known, err = dataset.ErrorsOf(r.further, r.cells); err != nil {
+		return nil, err
+	}
 	for i, e := range known {
 		if known[i], err = r.m.Scaling.KnownNoise(r.further, e); err != nil {
 			return nil, &dataset.Error{Row: i + 1, Column: len(r.names), Name: r.m.NoiseColumn,

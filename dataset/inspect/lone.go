@@ -96,7 +96,9 @@ func loneOf(values []spot) (found []lone) {
 		}
 		end := len(c.values) - n
 		for i, v := range c.values[end:] {
-			found = append(found, lone{v: sign * v, limit: sign * slipLimit(c.values[0], c.values[end-1]), rows: c.times[end+i], first: first[sign*v],
+			limit := slipLimit(c.values[0], c.values[end-1])
+			found = append(found, lone{v: sign * v, limit: sign * limit, rows: c.times[end+i],
+				first:    first[sign*v],
 				sentinel: sentinel, low: min(sign*c.values[0], sign*c.values[end-1]),
 				high: max(sign*c.values[0], sign*c.values[end-1])})
 			c.rows -= c.times[end+i]
