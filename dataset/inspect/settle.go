@@ -194,7 +194,7 @@ func someLeft(made []Decision, facts []ColumnFacts, inputs []string) []Decision 
 
 // unitName matches names of columns that name what rows are about.
 var unitName = regexp.MustCompile(`(?i)subject|patient|person|people|participant|respondent|` +
-	`student|pupil|teacher|school|class$|site|plot|block|batch|^lot$|farm|field|cluster|family|` +
+	`label|student|pupil|teacher|school|class$|site|plot|block|batch|^lot$|farm|field|cluster|family|` +
 	`litter|animal|^rat$|mouse|^dog|store|shop|hospital|clinic|centre|center|user|customer|client|` +
 	`household|group|device|machine|sensor|station|specimen|sample|well|tree|worker|employee|team`)
 

@@ -52,7 +52,7 @@ def test_files(houses, cli, tmp_path):
     cli("fit", data, "--target", "price", "--categorical", "zone,heating", "--missing", "mean", "--dates", "sold:year", "--kernel", "se", "--out", file)
     X, y = houses.drop(columns="price"), houses.price
     theirs = KrigoRegressor.load(file)
-    ours = KrigoRegressor(missing="mean", dates="sold:year", kernel="se").fit(X, y)
+    ours = KrigoRegressor(categorical=["zone", "heating"], missing="mean", dates="sold:year", kernel="se").fit(X, y)
     assert ours.certificate_ == theirs.certificate_ and ours.promise_ == theirs.promise_
     want = table(cli("predict", file, data))
     for m in (ours, theirs):
