@@ -13,7 +13,7 @@ import (
 )
 
 // TestCompareSimple: a constant and a linear model are scored on the same test rows, whether these are rows of the
-// table or of another. A target of counts has none of them.
+// table or of another. For a target of counts there are no such models.
 func TestCompareSimple(t *testing.T) {
 	table := pick(data.Boston(), every(0, 4, 120), "RM", "LSTAT", "MEDV")
 	for i := range table.Rows {

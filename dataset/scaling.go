@@ -388,8 +388,8 @@ func CheckDomain(name string, d *Data, rows []int) error {
 // target. Each end moves by 2⁻⁴⁹ of |lower| + |upper| + |TargetMean|, and by 1e-9 of TargetScale.
 // The first part is for rounding. A certificate decides in scaled units whether a target lies
 // within the interval. Scaling the target, the prediction in either unit, the width and the end
-// takes at most ten roundings, and each changes a result by at most 2⁻⁵³ of one of these three
-// terms.
+// takes at most twelve roundings, two of them for the row's unit, and each changes a result by at
+// most 2⁻⁵³ of one of these three terms.
 // So every target that the certificate counted as within the interval also lies within the returned
 // interval. The second part is for predictions whose last digits differ on another kind of
 // processor.

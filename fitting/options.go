@@ -70,7 +70,7 @@ type Data struct {
 	// Options.Settle sets indicator if there are gaps. Otherwise the default is refuse.
 	Missing string `json:"missing,omitzero" set:"missing" value:"HOW" values:"refuse mean indicator" default:"refuse" tier:"everyday"`
 
-	// Settled says what the table decided about inputs of which the user said nothing; see
+	// Settled says what the table decided about inputs that the user didn't describe; see
 	// Options.Settle. A fit tells it among its findings.
 	Settled finding.List `json:"settled,omitempty"`
 

@@ -52,7 +52,7 @@ type counted struct {
 }
 
 // What counts as standing apart.
-// A slip is rare, and lies so many ranges of the other values away from them.
+// A slip is rare, and its distance from the other values is at least slipRanges times their range.
 // Heavy tails may lie as far. So a slip among positive numbers is far in their logarithms, too.
 // A sentinel occurs much more often than any other value, and lies behind a gap that is much larger
 // than any other gap.
@@ -185,7 +185,7 @@ func slipLimit(least, last float64) float64 {
 	return limit
 }
 
-// repeated says whether the last value, in so many rows and behind such a gap, is a sentinel.
+// repeated says whether the last value is a sentinel, given its number of rows and the gap before it.
 func (c counted) repeated(rows int, gap float64) bool {
 	largest := 0.
 	others := c.values[:len(c.values)-1]

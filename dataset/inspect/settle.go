@@ -27,7 +27,7 @@ const mostCertainlySeen = 10
 // Undecided says what a table has to decide.
 type Undecided struct {
 	Inputs  []string
-	Said    []string // the inputs of which the user said what they are
+	Said    []string // inputs that the user described
 	Targets []string
 	Missing string // what happens to gaps; "": they are filled
 }

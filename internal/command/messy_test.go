@@ -372,7 +372,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspectSettles: the last line of inspect is a fit that runs, or there is none. The lines above it say what must be
+// TestInspectSettles: the last line of inspect is a fit that runs, if inspect prints a fit. The lines above it say what must be
 // settled first.
 func TestInspectSettles(t *testing.T) {
 	t.Chdir(t.TempDir())

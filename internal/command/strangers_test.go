@@ -88,7 +88,7 @@ func messyTable(seed uint64) string {
 	return text
 }
 
-// TestInspectRuns: on any table, the command that inspect prints last exits with 0. Where there is none, inspect says what
+// TestInspectRuns: on any table, the command that inspect prints last exits with 0. If inspect prints no command, it says what
 // to settle first. krigo fit alone does the same, since both let the table decide.
 func TestInspectRuns(t *testing.T) {
 	t.Chdir(t.TempDir())

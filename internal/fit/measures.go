@@ -42,7 +42,8 @@ func Collect(r ranks.Ranks, measured []map[string]float64) error {
 		for j, name := range names {
 			if x, ok := of[name]; ok {
 				at := v[2*(i*len(names)+j):]
-				at[0], at[1] = x, 1
+				at[0] = x
+				at[1] = 1
 			}
 		}
 	}
@@ -66,9 +67,11 @@ func Measures(m *model.Model) map[string]float64 {
 		"coverage95": m.Test.Coverage95, "noise_variance": m.Posterior.Noise,
 		"seconds": m.Training.Seconds}
 	if c := m.Certificate; c != nil {
-		v["empirical_risk"], v["kl_per_row"] = c.EmpiricalRisk, c.KL/float64(c.Rows)
+		v["empirical_risk"] = c.EmpiricalRisk
+		v["kl_per_row"] = c.KL / float64(c.Rows)
 		if c.Valid { // a heuristic number must not be called a bound
-			v["bound"], v["mean_bound"] = c.Bound, c.MeanBound
+			v["bound"] = c.Bound
+			v["mean_bound"] = c.MeanBound
 		}
 	}
 	return v
