@@ -33,8 +33,12 @@ func (m Moments) Constant() bool { return m.SD <= 1e-13*math.Abs(m.Mean) || m.SD
 // sample variance", 1983) with compensated sums, so that 1e12 + small keeps its digits.
 // Deviations are divided by the largest deviation, because the squares of extreme deviations would
 // overflow.
-func (d *Data) Moments(rows []int) ([]Moments, error) {
+func (d *Data) Moments(rows []int) ([]Moments, error) { return d.moments(rows, nil) }
+
+// moments does so without the values of inputs outside their ranges in of, unless that is nil.
+func (d *Data) moments(rows []int, of []span) ([]Moments, error) {
 	type column struct {
+		Rows               int64
 		Mean, Largest      float64
 		Sum, Rest, Squares compensated.Sum // Σ value; Σd, Σd² with d = (value − mean)/largest
 	}
@@ -47,7 +51,9 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 			return d.each(rows, func(_ int, x, y []float64) {
 				for i, v := range y {
 					for j, v := range x[i*d.Cols : (i+1)*d.Cols] {
-						add(&columns[j], v)
+						if of == nil || of[j].holds(v) {
+							add(&columns[j], v)
+						}
 					}
 					add(&columns[d.Cols], v)
 				}
@@ -59,21 +65,18 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 			return err
 		})
 	}
-	_, total, err := ranks.Place(r, len(rows))
-	if err != nil {
-		return nil, err
-	}
-	n := float64(total)
 	// Three passes: the mean, the largest deviation, and the sums of deviations and of their
 	// squares.
-	if err := pass(func(c *column, v float64) { c.Sum.Add(v) }); err != nil {
+	if err := pass(func(c *column, v float64) {
+		c.Sum.Add(v)
+		c.Rows++
+	}); err != nil {
 		return nil, err
 	}
 	for j := range columns {
-		columns[j].Mean = columns[j].Sum.Value() / n
+		columns[j].Mean = columns[j].Sum.Value() / float64(columns[j].Rows)
 	}
-	if err := pass(func(c *column,
-		v float64) {
+	if err := pass(func(c *column, v float64) {
 		c.Largest = max(c.Largest, math.Abs(v-c.Mean))
 	}); err != nil {
 		return nil, err
@@ -93,6 +96,7 @@ func (d *Data) Moments(rows []int) ([]Moments, error) {
 		if c.Largest == 0 {
 			continue
 		}
+		n := float64(c.Rows)
 		shift := c.Rest.Value() / n // rounding error left in the mean
 		variance := max(0, c.Squares.Value()/n-shift*shift)
 		out[j] = Moments{Mean: c.Mean + c.Largest*shift, SD: c.Largest * math.Sqrt(variance)}
@@ -134,6 +138,7 @@ type Scaling struct {
 // ScalingOf computes means and population standard deviations (ddof 0) on the given rows of all
 // ranks together. An input that is constant there stays an input, with scale 1.
 // A constant target is an error.
+// Values of an input that stand apart don't count (see [SlipFrom]).
 //
 // The 0 and 1 of a one-hot column stay as they are.
 // Two rows of different categories are then √2 apart, which is the root mean square distance of two
@@ -149,7 +154,11 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)",
 			d.Source, source)
 	}
-	columns, err := d.Moments(rows)
+	of, _, err := d.spans(rows)
+	if err != nil {
+		return Scaling{}, err
+	}
+	columns, err := d.moments(rows, of)
 	if err != nil {
 		return Scaling{}, err
 	}

@@ -319,6 +319,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	type column struct {
 		values map[float64]bool // values of a categorical column
 		sum    compensated.Sum
+		summed int // values in sum, which values that stand apart aren't
 		count  int
 		gaps   []int // places of the missing cells among the rows
 	}
@@ -329,7 +330,11 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	for k := range columns {
 		columns[k].values = map[float64]bool{}
 	}
-	err := cells.each(rows, func(first int, x, _ []float64) {
+	of, _, err := cells.spans(rows)
+	if err != nil {
+		return err
+	}
+	err = cells.each(rows, func(first int, x, _ []float64) {
 		for i, v := range x {
 			c := &columns[i%cells.Cols]
 			switch {
@@ -338,8 +343,9 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 				continue
 			case e.Columns[i%cells.Cols].Categories != nil:
 				c.values[v] = true
-			default:
+			case of[i%cells.Cols].holds(v):
 				c.sum.Add(v)
+				c.summed++
 			}
 			c.count++
 		}
@@ -365,7 +371,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 				!slices.ContainsFunc(linalg.UpTo(k), func(o int) bool {
 					return e.Columns[o].Gap && slices.Equal(columns[o].gaps, found.gaps)
 				})
-			mean := found.sum.Value() / float64(found.count)
+			mean := found.sum.Value() / float64(found.summed)
 			if math.IsInf(mean, 0) || mean != mean {
 				return overflow(d.Source, c.Name)
 			}

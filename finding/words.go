@@ -61,6 +61,7 @@ const (
 	Spellings      Kind = "categories_alike"
 	Ordered        Kind = "ordered_categories"
 	Slip           Kind = "value_far_from_others"
+	ScaledWithout  Kind = "scaled_without_values"
 	Leak           Kind = "like_the_target"
 	Derived        Kind = "made_from_the_target"
 	TwoValues      Kind = "target_of_two_values"
@@ -249,6 +250,8 @@ var words = map[Kind]entry{
 		"replace them by the numbers from 1 up, in this order: %Q"},
 	Slip: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in %n), " +
 		"far away; if that is a mistake, correct it, or %s"},
+	ScaledWithout: {Note, "%d values of %q on prior rows lie far from the others, %v to %v: its " +
+		"mean and standard deviation, by which it is scaled, are of the others"},
 	Derived: {Warning, "rows with the same value of %q, of %d values, have targets %q in a range " +
 		"of their own, as if made from the target; if it isn't known before, say %s"},
 	Leak: {Warning, "%q orders the rows as target %q does (rank correlation %.4f in %d rows, " +

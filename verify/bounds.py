@@ -212,7 +212,8 @@ class Table:
                 self.one_hot += [True] * len(own)
                 continue
             mean = entry("mean", float)
-            own = fsum(known) / len(known) if self.fill and known else mean
+            middle = without_apart(known)
+            own = fsum(middle) / len(middle) if self.fill and known else mean
             require(entry.has("mean") == self.fill and abs(own - mean) <= 1e-9 * abs(mean), f"what fills gaps of {name!r} isn't the prior rows' mean")
             names, made, self.one_hot = names + [name], made + [[mean if isnan(c) else c for c in cells]], self.one_hot + [False]
             gaps = [i for i in prior if isnan(cells[i])]
@@ -234,6 +235,23 @@ def keys(salt, digests):
     for d in digests:
         seen[d] = seen.get(d, -1) + 1
         yield sha(salt + d + struct.pack("<Q", seen[d]))[:16]
+def without_apart(values):
+    """Returns the values of an input without those that stand apart: at most 20 at each end, far from all others."""
+    rest, most, before = sorted(values), {1: 20, -1: 20}, None
+    kinds = len(set(rest))
+    while before != len(rest):
+        before = len(rest)
+        for sign in (1, -1):
+            v = sorted(sign * x for x in rest)
+            for n in range(1, min(max(3, len(v) // 100), most[sign]) + 1):
+                if len(v) - n < 20 or kinds - n < 10:
+                    break
+                least, last = v[0], v[-n - 1]
+                if v[-n] >= max(last + 10 * (last - least), last * sqrt(last / least) if least > 0 else last):
+                    rest, kinds, most[sign] = v[:-n], kinds - n, most[sign] - n
+                    rest = [sign * x for x in rest]
+                    break
+    return rest
 def deal(head, arrays, table):
     """Assigns every row a role, and returns the rows of each role, in the order in which the model uses them."""
     counts, n, columns = head.list("rows_by_role", int), len(table.y), len(table.names)
@@ -283,6 +301,7 @@ def scale_rows(head, table, roles):
     require(source in ("prior-rows", "all-rows", "declared"), f"the scaling has an unknown source, {source!r}")
     for j in range(d + 1 if source != "declared" else 0):
         values = [all_rows[i][j] for i in roles[PRIOR] + roles[CERTIFIED] * (source == "all-rows")]
+        values = values if j == d or table.one_hot[j] else without_apart(values)
         unit = ldexp(0.5, frexp(max(map(abs, values)))[1])  # the squares of other numbers than those near 1 may overflow
         mean = fsum(v / unit for v in values) / len(values)
         mean, sd = mean * unit, sqrt(fsum((v / unit - mean)**2 for v in values) / len(values)) * unit

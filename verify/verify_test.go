@@ -866,6 +866,36 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// TestScalesWithout: scaling, and what fills gaps, leave out values that stand apart, here and in krigo.
+func TestScalesWithout(t *testing.T) {
+	python(t)
+	folder := t.TempDir()
+	path, table := filepath.Join(folder, "m.krigo"), filepath.Join(folder, "slips.csv")
+	text := "a,b,y\n"
+	for i := range 160 {
+		a, b := float64(i*37%101), 1+float64(i*53%97)/97
+		cells := []string{fmt.Sprint(a), fmt.Sprint(b)}
+		switch {
+		case i%17 == 3:
+			cells[0] = ""
+		case i == 20 || i == 21:
+			cells[0] = fmt.Sprint(-1e4 * float64(i))
+		case i < 4:
+			cells[1] = fmt.Sprint(1e3 * b)
+		}
+		text += strings.Join(cells, ",") + fmt.Sprintf(",%g\n", a/9+b+float64(i*71%13)/9)
+	}
+	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
+	rows := must.Get(files.CSV{From: strings.NewReader(text), Source: "slips.csv"}.Read())(t)
+	o := krigo.Options{Data: krigo.Data{Target: "y", Missing: dataset.FillMean}, Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+	m := must.Get(krigo.Fit(t.Context(), rows, o))(t)
+	must.Hold(t, max(m.Scaling.InputScale[0], 30*m.Scaling.InputScale[1]) < 50, "%+v", m.Scaling)
+	must.Do(t, m.Save(path))
+	agrees, said := verify(t, path, table)
+	must.Hold(t, agrees, "%s", said)
+}
+
 // TestClasses: a certificate of labels is checked, and sites of other labels are refused.
 func TestClasses(t *testing.T) {
 	python(t)

@@ -59,9 +59,7 @@ type counted struct {
 const (
 	fewOthers    = 10 // the least number of other values
 	fewRows      = 20 // the least number of rows with other values
-	mostSlips    = 100
 	slipRanges   = 10
-	slipLogs     = 0.5
 	leastRepeats = 5
 	moreRepeats  = 5
 	moreGap      = 3
@@ -96,7 +94,7 @@ func loneOf(values []spot) (found []lone) {
 		}
 		end := len(c.values) - n
 		for i, v := range c.values[end:] {
-			limit := slipLimit(c.values[0], c.values[end-1])
+			limit := dataset.SlipFrom(c.values[0], c.values[end-1])
 			found = append(found, lone{v: sign * v, limit: sign * limit, rows: c.times[end+i],
 				first:    first[sign*v],
 				sentinel: sentinel, low: min(sign*c.values[0], sign*c.values[end-1]),
@@ -167,22 +165,13 @@ func (c counted) apart() (n int, sentinel bool) {
 			return 0, false
 		case n == 1 && rows >= leastRepeats && c.repeated(rows, v-last):
 			return 1, true
-		case rows > min(max(3, c.rows/mostSlips), 20):
+		case rows > dataset.MostSlips(c.rows):
 			return 0, false
-		case v >= slipLimit(least, last):
+		case v >= dataset.SlipFrom(least, last):
 			return n, false
 		}
 	}
 	return 0, false
-}
-
-// slipLimit returns from where on a value above others, from least to last, is a slip.
-func slipLimit(least, last float64) float64 {
-	limit := last + slipRanges*(last-least)
-	if least > 0 {
-		limit = max(limit, last*math.Pow(last/least, slipLogs))
-	}
-	return limit
 }
 
 // repeated says whether the last value is a sentinel, given its number of rows and the gap before it.

@@ -1,12 +1,17 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
@@ -91,4 +96,30 @@ func TestConstantTarget(t *testing.T) {
 	}
 	o := call(t.Context(), "fit", "t.csv", "--target", "c", "--out", "m.krigo", "--quiet")
 	must.Hold(t, o.status != 0 && strings.Contains(o.stderr, "nothing to learn"), "%s", o.stderr)
+}
+
+// TestSlip: a slip of one input in 400 rows costs hardly anything, in prior rows or not.
+func TestSlip(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(5, 9))
+	text := "a,b,y\n"
+	for i := range 400 {
+		a, b := rng.Float64(), rng.Float64()
+		y := 5*math.Sin(6*a) + 3*b + 0.2*rng.NormFloat64()
+		if i == 10 {
+			a = 1e6
+		}
+		text += fmt.Sprintf("%.4f,%.4f,%.4f\n", a, b, y)
+	}
+	write(t, "slip.csv", text)
+	var d struct {
+		Context  struct{ RMSE float64 }
+		Findings []finding.Finding
+	}
+	said := runs(t, "fit", "slip.csv", "--target", "y", "--kernel", "se", "--quiet", "--json")
+	must.Do(t, json.Unmarshal([]byte(said), &d))
+	kinds := lists.Of(d.Findings, func(f finding.Finding) finding.Kind { return f.Kind })
+	must.Hold(t, slices.Contains(kinds, finding.Slip) && slices.Contains(kinds, finding.ScaledWithout), "%v", d.Findings)
+	must.Hold(t, d.Context.RMSE < 0.3, "RMSE %g", d.Context.RMSE)
+	runs(t, "certify", "slip.krigo", "slip.csv")
 }

@@ -270,7 +270,11 @@ func (d *Dealt) scale() (err error) {
 	}
 	switch o.Scaling {
 	case dataset.PriorRows:
-		d.Scaling, err = dataset.ScalingOf(d.Data, prior, o.Scaling)
+		if d.Scaling, err = dataset.ScalingOf(d.Data, prior, o.Scaling); err == nil {
+			var found finding.List
+			found, err = d.Data.Apart(prior)
+			d.Findings = append(d.Findings, found...)
+		}
 	case dataset.AllRows:
 		d.Scaling, err = dataset.ScalingOf(d.Data,
 			append(prior, d.Data.RowsOf(d.Roles, dataset.Certified)...), o.Scaling)
