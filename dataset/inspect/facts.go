@@ -146,7 +146,7 @@ func (c *column) explain(f *ColumnFacts) {
 	case len(c.strange) == c.cells && c.cells >= 10:
 		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as "+
 			"%q: it names rows", spelling.Clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
-	case 2*len(c.used) > c.cells && len(c.used) > fewTexts:
+	case c.names():
 		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("%d different texts in %d rows, as "+
 			"%q: it names rows", len(c.used), c.cells,
 			spelling.Clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
@@ -298,7 +298,7 @@ func (c *column) ways() (all []way) {
 	said.Distinct = false
 	// Each way adds settings to those that were given: decimal mark and thousands, each with and
 	// without the unit that the strange cells have in common.
-	unit := commonUnit(c.of(c.strange))
+	unit := c.commonUnit()
 	limits := said.Below == "" && slices.ContainsFunc(c.strange, func(code int) bool {
 		return belowLimit(c.texts[code])
 	})
@@ -364,7 +364,7 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	readable := c.cells - c.number(left) // cells that the readings in best turn into numbers
 	clear := len(left) == 0 || (c.named(left) && readable*4 >= c.cells)
 	switch {
-	case readable == 0, !clear && readable*2 <= c.cells && c.number(left) > 1:
+	case readable == 0, !clear && (c.keys(left) || (readable*2 <= c.cells && c.number(left) > 1)):
 		return false
 	case !clear && len(c.alikeOf(left)) > 0 && best != nil &&
 		len(best[0].reading.Units) > len(c.t.Reading().Units):
@@ -445,13 +445,46 @@ func (c *column) alikeOf(codes []int) []int {
 	})
 }
 
-// likeNumbers looks for a column whose cells mostly look like numbers, but can't be read as
+// mostUnits is the largest number of units in a column. Parts of keys are more.
+const mostUnits = 5
+
+// mixed returns the texts with letters and digits, and how many texts they are without digits and
+// signs of numbers.
+func (c *column) mixed(codes []int) (both []int, parts int) {
+	seen := map[string]bool{}
+	for _, code := range codes {
+		part := strings.Join(strings.FieldsFunc(c.texts[code], inNumber), " ")
+		if part != c.texts[code] && strings.ContainsFunc(part, unicode.IsLetter) {
+			both = append(both, code)
+			seen[spelling.Either(lettered.MatchString(c.texts[code]), "", part)] = true
+		}
+	}
+	return both, len(seen)
+}
+
+// keys says whether the column has keys, some of them with letters such as PC 17599: whole numbers
+// that hardly repeat, and at least a twentieth of the cells with letters and digits.
+func (c *column) keys(left []int) bool {
+	both, _ := c.mixed(left)
+	return c.names() && 2*c.number(both) > c.number(left) && 20*c.number(both) > c.cells &&
+		!slices.ContainsFunc(c.used, func(code int) bool {
+			v, err := parse(c.texts[code])
+			return err == nil && broken(v)
+		})
+}
+
+// names says whether most cells have different texts.
+func (c *column) names() bool { return 2*len(c.used) > c.cells && len(c.used) > fewTexts }
+
+// likeNumbers looks for a column whose texts mostly look like numbers, but can't be read as
 // numbers. If it finds this, it says so in f and returns true.
-// A column of a few texts that repeat isn't such a column, because it may hold categories.
+// A column of a few texts that repeat isn't such a column, because it may hold categories. Neither
+// is one of keys such as 4028-QHMHR.
 func (c *column) likeNumbers(f *ColumnFacts) bool {
 	const few = 20 // categories such as 18-25 or 2x4
-	alike := c.number(c.alikeOf(c.used))
-	if alike*10 < c.cells*9 || (len(c.used) <= few && len(c.used)*3 <= c.cells) {
+	alike := c.number(c.alikeOf(c.strange))
+	if _, parts := c.mixed(c.strange); parts > mostUnits || alike*10 < c.number(c.strange)*9 ||
+		(len(c.used) <= few && len(c.used)*3 <= c.cells) {
 		return false
 	}
 	f.Kind = "text"
@@ -493,29 +526,24 @@ func speaks(text string) bool {
 		(text[0] == '#' || !strings.ContainsFunc(text, unicode.IsDigit))
 }
 
-// commonUnit returns the text without digits with which most of these texts end, or "".
-// It may also be at their beginning, if it is a currency sign or stands apart.
+// inNumber says whether numbers have this sign, or are grouped by it.
+func inNumber(c rune) bool {
+	return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c)
+}
+
+// currency matches what may stand before a number: the sign of a currency, or its three letters.
+var currency = regexp.MustCompile(`^([A-Z]{0,2}\p{Sc}|[A-Z]{3} )[^\pL]*$`)
+
+// commonUnit returns the text without digits with which most texts that aren't numbers end, or "".
+// It may also be a currency before the number.
 // A sign such as > is no unit: the text gives a limit.
-func commonUnit(texts []string) string {
-	inNumber := func(c rune) bool {
-		return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c)
-	}
+func (c *column) commonUnit() (best string) {
 	counts := map[string]int{}
-	best := ""
-	for _, text := range texts {
-		unit := strings.TrimSpace(strings.TrimLeftFunc(text, inNumber))
-		// the text begins with no number
-		if bare := strings.TrimRightFunc(text, inNumber); unit == text {
-			unit = strings.TrimSpace(bare)
-			apart := unicode.IsSpace([]rune(text + " ")[len([]rune(bare))])
-			if !apart && strings.ContainsFunc(unit, func(c rune) bool {
-				return !unicode.Is(unicode.Sc, c)
-			}) {
-				continue
-			}
-		}
-		if unit == "" || unit == text || strings.ContainsAny(unit, "<>≤≥") ||
-			strings.ContainsFunc(unit, unicode.IsDigit) {
+	both, parts := c.mixed(c.strange)
+	for _, text := range c.of(c.strange) {
+		unit := strings.TrimFunc(text, inNumber)
+		if before := strings.HasPrefix(text, unit); unit == "" || unit == text ||
+			(before && !currency.MatchString(text)) || strings.ContainsAny(unit, "<>≤≥0123456789") {
 			continue
 		}
 		counts[unit]++
@@ -523,7 +551,7 @@ func commonUnit(texts []string) string {
 			best = unit
 		}
 	}
-	return best
+	return spelling.If(len(both) == 0 || parts <= mostUnits, "%s", best)
 }
 
 // parse reads a number as programs write it.

@@ -76,6 +76,20 @@ func TestDescribeTexts(t *testing.T) {
 		{"codes", func(i int) string { return []string{"A1", "B2", "C3"}[i%3] }, "category", "3 different texts",
 			[]Advice{{"categorical", "c"}}, ""},
 		{"names of rows", with("HX-%s"), "identifier", "names rows", []Advice{{"ignore", "c"}}, ""},
+		{"keys that begin with digits", func(i int) string {
+			return fmt.Sprintf("%d-%c%c%cQX", 1000+i*7919%9000, 'A'+i%26, 'A'+i*7%26, 'A'+i/26)
+		}, "identifier", "names rows", []Advice{{"ignore", "c"}}, ""},
+		{"tickets", either(3, func(i int) string {
+			return fmt.Sprintf([]string{"PC %d", "A/5 %d", "STON/O2. %d", "C.A. %d"}[i%4], 17000+i*31)
+		}, func(i int) string { return fmt.Sprint(110000 + i*7919%9000) }), "identifier", "names rows", []Advice{{"ignore", "c"}}, ""},
+		{"tickets of one series", either(4, func(i int) string { return fmt.Sprint("PC ", 17000+i*31) },
+			func(i int) string { return fmt.Sprint(110000 + i*7919%9000) }), "identifier", "names rows", []Advice{{"ignore", "c"}}, ""},
+		{"distances", func(i int) string { return fmt.Sprintf("%d km", 1000+i*31) }, "number", `as "1000 km"`,
+			[]Advice{{"units", "km"}}, ""},
+		{"currencies in letters", func(i int) string { return fmt.Sprintf("USD %d", 1000+i*31) }, "number", `as "USD 1000"`,
+			[]Advice{{"units", "USD"}}, ""},
+		{"prices, and some words", either(9, func(i int) string { return "lot " + string(rune('a'+i%26)) }, num), "number",
+			"but for 9 of 80 cells", nil, "correct them"},
 		{"a date that isn't", either(79, is("31/02/2024"), day), "date",
 			`dates as "02/01/2024", but for 2 of 80 cells: "31/02/2024"`, []Advice{{"dates", "c"}},
 			"write them as the others"},
