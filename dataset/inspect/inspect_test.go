@@ -280,3 +280,19 @@ func TestFindingsOfTables(t *testing.T) {
 		reflect.DeepEqual(found.Of(finding.TooClose), finding.List{finding.New(finding.TooClose, []string{"big"})}) &&
 		found.Of(finding.Constant) == nil, "%q, %v", found, err)
 }
+
+// TestLeaksOfRows: Leaks looks only at the rows that it gets.
+func TestLeaksOfRows(t *testing.T) {
+	text := "a,side,k,y\n"
+	for i := range 100 {
+		y := i * 37 % 101
+		text += fmt.Sprintf("%d,%s,%d,%d\n", y*y-i/90*y*y, map[bool]string{true: "high", false: "low"}[y > 50], i%7, y)
+	}
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read())(t)
+	d := must.Get(table.Encode("y", nil, dataset.Coding{Categorical: []string{"side"}, Missing: dataset.Refuse},
+		func(d *dataset.Data) ([]int, error) { return d.All(), nil }))(t)
+	for rows, want := range map[int]int{90: 2, 100: 1} {
+		found := must.Get(Leaks(d, d.All()[:rows]))(t)
+		must.Hold(t, len(found) == want && found[want-1].Kind == finding.Derived && found[want-1].Subject[0] == "side", "%v", found)
+	}
+}

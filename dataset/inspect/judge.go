@@ -14,6 +14,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -35,13 +36,17 @@ func Judge(t *dataset.Table, facts []ColumnFacts, targets ...string) finding.Lis
 			j.text(k, values)
 		}
 	}
+	inputs := lists.Where(len(facts), func(k int) bool {
+		return !slices.Contains(targets, facts[k].Name) &&
+			slices.Contains([]string{"number", "category"}, facts[k].Kind)
+	})
 	for _, target := range targets {
 		k := slices.Index(t.Names, target)
 		if k < 0 || t.Texts(k) != nil {
 			continue
 		}
 		y := j.values(k)
-		j.leaks(target, y)
+		j.found = append(j.found, leaks(t, inputs, target, y)...)
 		j.found = append(j.found, ofTarget(facts[k], y, t.Where)...)
 	}
 	return j.found
@@ -311,32 +316,47 @@ func inOrder(used map[string]int) []string {
 	return nil
 }
 
-// leaks finds columns of numbers that order the rows as the target does.
-func (j *judge) leaks(target string, y []spot) {
+// Leaks returns which inputs order these rows as the target does, or seem to be made from it.
+// A certificate is about further rows of the same source, so if these rows are prior rows, it
+// doesn't depend on this. Rows on disk or on several ranks aren't looked at.
+func Leaks(d *dataset.Data, rows []int) (finding.List, error) {
+	t := d.Table()
+	if t.Disk != nil || t.Ranks().Size() > 1 {
+		return nil, nil
+	}
+	rows = slices.Sorted(slices.Values(rows))
+	y, err := d.Targets(rows)
+	if err != nil {
+		return nil, err
+	}
+	spots := lists.To(len(y), func(i int) spot { return spot{y[i], rows[i]} })
+	return leaks(t, d.Columns(), d.Target, spots), nil
+}
+
+// leaks finds columns that order the rows as the target does.
+func leaks(t *dataset.Table, columns []int, target string, y []spot) (found finding.List) {
 	const most, least, nearly = 2000, 10, 0.999
-	for k := range j.facts {
-		f := &j.facts[k]
+	for _, k := range columns {
+		name := t.Names[k]
+		ignore := spelling.Flag("ignore", name)
+		if levels, is := derived(t, k, y); is && levels > 1 {
+			found.Add(finding.Derived, name, levels, target, ignore)
+			continue
+		}
 		var a, b []float64
-		for i := 0; f.Kind == "number" && j.t.Texts(k) == nil && i < len(y); i += 1 + len(y)/most {
-			if v := j.t.Values[y[i].row*len(j.t.Names)+k]; v == v {
+		for i := 0; t.Texts(k) == nil && i < len(y); i += 1 + len(y)/most {
+			if v := t.Values[y[i].row*len(t.Names)+k]; v == v {
 				a = append(a, v)
 				b = append(b, y[i].v)
 			}
-		}
-		if slices.Contains(j.targets, f.Name) {
-			continue
-		}
-		if levels, is := derived(j.t, k, y); is && levels > 1 {
-			j.found.Add(finding.Derived, f.Name, levels, target, spelling.Flag("ignore", f.Name))
-			continue
 		}
 		if len(a) < least {
 			continue
 		}
 		// Spearman's rank correlation, of about 2,000 rows from all over the table.
 		if r := stat.Correlation(Ranks(a), Ranks(b), nil); math.Abs(r) > nearly {
-			j.found.Add(finding.Leak, f.Name, target, r, len(a), j.t.Where(y[0].row),
-				spelling.Flag("ignore", f.Name))
+			found.Add(finding.Leak, name, target, r, len(a), t.Where(y[0].row), ignore)
 		}
 	}
+	return found
 }

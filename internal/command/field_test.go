@@ -123,3 +123,27 @@ func TestSlip(t *testing.T) {
 	must.Hold(t, d.Context.RMSE < 0.3, "RMSE %g", d.Context.RMSE)
 	runs(t, "certify", "slip.krigo", "slip.csv")
 }
+
+// TestLeakAlone: a fit alone names an input that is the target in another form, and looks at no row that certifies.
+func TestLeakAlone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(5, 11))
+	var rows [][3]float64
+	for range 200 {
+		a := rng.Float64()
+		rows = append(rows, [3]float64{a, 0, math.Sin(6*a) + 0.3*rng.NormFloat64()})
+	}
+	const fit = "fit leak.csv --target y --kernel se --quiet --json"
+	for _, copies := range []bool{false, true} {
+		text := "a,log,y\n"
+		for _, row := range rows {
+			if row[1] = rng.Float64(); copies {
+				row[1] = math.Log(5 + row[2])
+			}
+			text += fmt.Sprintf("%.6f,%.6f,%.6f\n", row[0], row[1], row[2])
+		}
+		write(t, "leak.csv", text)
+		said := runs(t, strings.Fields(fit)...)
+		must.Hold(t, strings.Contains(said, string(finding.Leak)) == copies, "%s", said)
+	}
+}

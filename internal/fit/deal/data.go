@@ -103,7 +103,9 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 			return nil, err
 		}
 	}
-	d.tellTarget()
+	if err := d.tellTarget(); err != nil {
+		return nil, err
+	}
 	if err := d.scale(); err != nil {
 		return nil, err
 	}
@@ -117,7 +119,7 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 }
 
 // tellTarget finds what a person should know about the target.
-func (d *Dealt) tellTarget() {
+func (d *Dealt) tellTarget() error {
 	o := d.Options.Data
 	if c := o.Classes; c != nil {
 		d.Findings.Add(finding.Classes, o.Target, c[0], c[1], c[1])
@@ -131,6 +133,9 @@ func (d *Dealt) tellTarget() {
 			d.Findings.Add(finding.Untargeted, n, v.Rows+n, v.Source, v.Target)
 		}
 	}
+	found, err := inspect.Leaks(d.Data, d.Data.RowsOf(d.Roles, dataset.Prior))
+	d.Findings = append(d.Findings, found...)
+	return err
 }
 
 // checkSlices refuses kinds of rows if no kind would have enough certified rows for a bound.
