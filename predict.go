@@ -105,7 +105,7 @@ func iterations(progress func(iteration int, residual float64)) (o posterior.Ite
 // range of float64.
 func (m *Model) PredictionFindings(table *dataset.Table,
 	ps []model.Prediction) (finding.List, error) {
-	found, err := m.Encoding.Unseen(table)
+	found, err := m.Unseen(table)
 	if err != nil {
 		return nil, err
 	}

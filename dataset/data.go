@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -285,6 +286,56 @@ func (e *Encoding) Check(inputs []string) error {
 		return fmt.Errorf("it doesn't make the input %q", spelling.Clip(left[0]))
 	}
 	return nil
+}
+
+// Filling returns the encoding with these means, one for each input, in place of missing numbers.
+func (e *Encoding) Filling(inputs []string, means []float64) *Encoding {
+	filling := &Encoding{Missing: FillMean,
+		Columns: lists.Of(inputs, func(name string) Column { return Column{Name: name} })}
+	if e != nil {
+		filling.Columns = slices.Clone(e.Columns)
+	}
+	at := 0
+	for k := range filling.Columns {
+		c := &filling.Columns[k]
+		if c.Categories == nil {
+			c.Mean = &means[at]
+		}
+		at += c.Width()
+	}
+	return filling
+}
+
+// Gaps returns how many inputs each of this rank's rows misses, and tells which.
+func (d *Data) Gaps() (rows []int, found finding.List, err error) {
+	begin, own := d.table.Own()
+	rows = make([]int, own)
+	missing := make([]int, len(d.inputs))
+	first := make([]int, len(d.inputs))
+	err = d.table.Each(d.inputs, func(i int, cells []float64) error {
+		for k, v := range cells {
+			if v != v {
+				rows[i-begin]++
+				if missing[k]++; missing[k] == 1 {
+					first[k] = i
+				}
+			}
+		}
+		return nil
+	})
+	for k, n := range missing {
+		if n > 0 {
+			found.Add(finding.NewGaps, d.table.Names[d.inputs[k]], n, own, d.table.Where(first[k]),
+				Filled(d.Encoding.Categorical(k)))
+		}
+	}
+	return rows, found, err
+}
+
+// Filled says what stands in for the missing values of a column.
+func Filled(categorical bool) string {
+	return spelling.Either(categorical, "which count as \"other\"",
+		"which the prior rows' mean fills")
 }
 
 // Fills says whether missing values of inputs are filled.

@@ -11,8 +11,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/must"
 )
 
-// TestErrorOfPredict: errors of Predict give the place of a missing value, and the place of a value that is too far
-// away.
+// TestErrorOfPredict: errors of Predict give the place of a value that is too far away. A missing value is no error,
+// unless the constants of the scaling are declared.
 func TestErrorOfPredict(t *testing.T) {
 	var rows [][]float64
 	for i := range 60 {
@@ -21,6 +21,10 @@ func TestErrorOfPredict(t *testing.T) {
 	table := must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t)
 	m := must.Get(krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}}))(t)
+	gap := must.Get(dataset.FromRows([]string{"x"}, [][]float64{{1}, {math.NaN()}}))(t)
+	ps := must.Get(m.Predict(t.Context(), gap, krigo.PredictOptions{}))(t)
+	must.Hold(t, ps[1].Outside == 1 && math.Abs(ps[1].Mean-m.Scaling.TargetMean) < 2, "%+v", ps[1])
+	m.Scaling.Source = dataset.Declared
 	for _, c := range []struct {
 		x      float64
 		column int

@@ -133,6 +133,7 @@ const (
 	GroupsSortedBy Kind = "groups_sorted"
 	Replaces       Kind = "replaces_certified_model"
 	OutsideRange   Kind = "outside_range"
+	NewGaps        Kind = "gaps_in_new_rows"
 	VarianceLost   Kind = "variance_out_of_range"
 	BandUnchecked  Kind = "band_unchecked"
 )
@@ -199,8 +200,8 @@ var words = map[Kind]entry{
 		"that have one; --missing-target refuse makes such rows an error"},
 	LeftOut: {Note, "%n is left out: %s (%d rows from %n)%s"},
 	ReadAs:  {Note, "%n is read as %s (%d rows from %n); %s leaves it out"},
-	GapsFilled: {Note, "%n misses %d of %d cells (the first in %n), which the prior rows' mean " +
-		"fills; --missing refuse makes them errors"},
+	GapsFilled: {Note, "%n misses %d of %d cells (the first in %n), %s; --missing refuse makes " +
+		"them errors"},
 	ReadAsGap: {Note, "%n: %s stands for a missing value (%d rows, the first in %n); " +
 		"--strict refuses it"},
 	Offset: {Warning, "krigo can't see how %q was made. The bound holds only if no row of this " +
@@ -390,6 +391,8 @@ var words = map[Kind]entry{
 	Replaces: {Warning, "this model replaces a certified model of the same data; if you keep the " +
 		"better of " +
 		"several fits, neither certificate covers that choice"},
+	NewGaps: {Warning, "%n misses %d of %d cells (the first in %n), %s; the model's own rows miss " +
+		"none, so no guarantee is about these rows"},
 	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +
 		"made from, in an " +
 		"input, or are farther from the training rows than nearly all others; no guarantee is " +

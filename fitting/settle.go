@@ -31,12 +31,13 @@ func (d Data) Settle(table *dataset.Table) (*dataset.Table, Data, error) {
 	inputs := lists.If(table.Names, func(name string) bool {
 		return name != d.Target && !slices.Contains(left, name)
 	})
-	said := slices.Clone(d.Categorical)
+	var said []string
 	for _, dates := range d.Reading.Dates {
 		said = append(append(said, dates.Column), dates.Derived()...)
 	}
 	made, told, err := inspect.Settle(table, inspect.Undecided{Inputs: inputs, Said: said,
-		Targets: append([]string{d.Target}, d.Others()...), Missing: d.Missing})
+		Categorical: d.Categorical, Targets: append([]string{d.Target}, d.Others()...),
+		Missing: d.Missing})
 	if err != nil {
 		return nil, d, err
 	}

@@ -175,13 +175,44 @@ func (m *Model) Trained() *posterior.Posterior {
 }
 
 // Unlabelled returns a view of the columns that the model predicts from, with the columns that
-// Further lists.
+// Further lists. If the model's own rows had no gaps, gaps are filled here too (see Gaps).
 func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Unlabelled(t, m.Inputs)
+	if err != nil && m.Fills() && !m.Encoding.Fills() {
+		d, err = m.Encoding.Filling(m.Inputs, m.Scaling.InputMean).Unlabelled(t, m.Inputs)
+	}
 	if err == nil {
 		d, err = m.Beyond(d)
 	}
 	return d, err
+}
+
+// Fills says whether rows to predict may miss inputs. Declared constants are no means of rows.
+func (m *Model) Fills() bool {
+	return m.Encoding.Fills() || m.Scaling.Source != dataset.Declared
+}
+
+// Gaps returns how many inputs each row of d misses that no row of the fit misses, and tells which.
+// No guarantee is about such rows, so they count as outside. It returns nil if there are none.
+func (m *Model) Gaps(d *dataset.Data) (rows []int, found finding.List, err error) {
+	if m.Encoding.Fills() || !d.Encoding.Fills() {
+		return nil, nil, nil
+	}
+	return d.Gaps()
+}
+
+// Unseen tells which categories, and which gaps, of a table the model has never seen.
+func (m *Model) Unseen(t *dataset.Table) (finding.List, error) {
+	found, err := m.Encoding.Unseen(t)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.Unlabelled(t)
+	if err != nil {
+		return nil, err
+	}
+	_, gaps, err := m.Gaps(d)
+	return append(found, gaps...), err
 }
 
 // Targeted returns a view of the inputs and the target.

@@ -234,10 +234,13 @@ func (m *Model) knows(t Tie, row []float64) bool {
 // each row.
 func (m *Model) count(d *dataset.Data, variance []float64) ([]int, error) {
 	rows := d.All()
-	counts := make([]int, len(rows))
-	if m.Range.Min == nil {
-		return counts, nil
+	counts, _, err := m.Gaps(d)
+	if counts == nil {
+		counts = make([]int, len(rows))
+	}
+	if m.Range.Min == nil || err != nil {
+		return counts, err
 	}
 	return counts, eachRow(d, rows,
-		func(i int, row []float64) { counts[i] = m.outside(row, variance[i]) })
+		func(i int, row []float64) { counts[i] += m.outside(row, variance[i]) })
 }

@@ -92,6 +92,10 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 	if err != nil {
 		return nil, err
 	}
+	gaps, _, err := q.model.Gaps(d)
+	if err != nil {
+		return nil, err
+	}
 	j := &job{ctx: ctx, of: of, table: t, data: d, out: make([]model.Prediction, d.Rows),
 		answer: make(chan struct{})}
 	q.mu.Lock()
@@ -115,6 +119,9 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 	q.mu.Unlock()
 	select {
 	case <-j.answer:
+		for i, n := range gaps {
+			j.out[i].Outside += n
+		}
 		return j.out, j.err
 	case <-ctx.Done():
 		q.leave(j)

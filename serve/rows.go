@@ -98,7 +98,7 @@ func scaledInputs(m *krigo.Model) []Input {
 		for j, name := range m.Inputs {
 			inputs = append(inputs,
 				ranged(Input{Name: name, Mean: m.Scaling.InputMean[j],
-					Scale: m.Scaling.InputScale[j]}, j))
+					Scale: m.Scaling.InputScale[j], Missing: m.Fills()}, j))
 		}
 		return inputs
 	}
@@ -106,7 +106,7 @@ func scaledInputs(m *krigo.Model) []Input {
 	at := 0
 	for _, c := range m.Encoding.Columns {
 		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at],
-			Categories: c.Names(), Missing: m.Encoding.Fills()}
+			Categories: c.Names(), Missing: m.Fills()}
 		inputs = append(inputs, ranged(of, at))
 		at += c.Width()
 	}

@@ -26,10 +26,10 @@ const mostCertainlySeen = 10
 
 // Undecided says what a table has to decide.
 type Undecided struct {
-	Inputs  []string
-	Said    []string // inputs that the user described
-	Targets []string
-	Missing string // what happens to gaps; "": they are filled
+	Inputs            []string
+	Said, Categorical []string // inputs that the user described otherwise, and as categories
+	Targets           []string
+	Missing           string // what happens to gaps; "": they are filled
 }
 
 // Settle returns what the cells of the inputs decide about them, in the order of the table, and
@@ -54,7 +54,8 @@ func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List,
 	j := judge{t: t, facts: facts, targets: of.Targets, strays: strayRows(blind)}
 	for k := range facts {
 		name := facts[k].Name
-		if slices.Contains(of.Inputs, name) && !slices.Contains(of.Said, name) {
+		if slices.Contains(of.Inputs, name) && !slices.Contains(of.Said, name) &&
+			!slices.Contains(of.Categorical, name) {
 			made = append(made, j.decide(k, of.Missing != dataset.Refuse)...)
 			told = append(told, lists.If(j.found, func(f finding.Finding) bool {
 				return f.Kind == finding.Sentinel || f.Kind == finding.Slip
@@ -63,12 +64,16 @@ func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List,
 	}
 	made = someLeft(made, facts, of.Inputs)
 	for _, f := range facts {
-		left := slices.ContainsFunc(made, func(d Decision) bool {
-			return d.Advice == Advice{"ignore", f.Name}
-		})
-		if of.Missing == "" && f.Missing > 0 && slices.Contains(of.Inputs, f.Name) && !left {
+		decided := func(flag string) bool {
+			return slices.ContainsFunc(made, func(d Decision) bool {
+				return d.Advice == Advice{flag, f.Name}
+			})
+		}
+		if of.Missing == "" && f.Missing > 0 && slices.Contains(of.Inputs, f.Name) &&
+			!decided("ignore") {
 			made = append(made, Decision{Advice{"missing", dataset.Indicate},
-				finding.New(finding.GapsFilled, f.Name, f.Missing, f.Cells, f.gap)})
+				finding.New(finding.GapsFilled, f.Name, f.Missing, f.Cells, f.gap,
+					dataset.Filled(decided("categorical") || slices.Contains(of.Categorical, f.Name)))})
 		}
 	}
 	j.found = nil

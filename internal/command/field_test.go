@@ -147,3 +147,30 @@ func TestLeakAlone(t *testing.T) {
 		must.Hold(t, strings.Contains(said, string(finding.Leak)) == copies, "%s", said)
 	}
 }
+
+// TestNewGaps: a model of rows without gaps predicts rows that have some. The notice names column, count and line.
+func TestNewGaps(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(5, 12))
+	text := "a,k,y\n"
+	for range 120 {
+		a := rng.Float64()
+		text += fmt.Sprintf("%.4f,%c,%.4f\n", a, 'p'+rune(rng.IntN(2)), math.Sin(6*a)+0.3*rng.NormFloat64())
+	}
+	write(t, "full.csv", text)
+	write(t, "whole.csv", "a,k\n.2,p\n.4,q\n")
+	write(t, "gaps.csv", "a,k\n.2,p\n,q\n.4,q\n.5,\n,p\n")
+	runs(t, "fit", "full.csv", "--target", "y", "--kernel", "se", "--quiet")
+	want := strings.Split(runs(t, "predict", "full.krigo", "whole.csv"), "\n")
+	o := call(t.Context(), "predict", "full.krigo", "gaps.csv")
+	got := strings.Split(o.stdout, "\n")
+	must.Hold(t, o.status == 0 && len(got) == 7 && got[1] == want[1] && got[3] == want[2], "%+v", o)
+	for _, notice := range []string{"a misses 2 of 5 cells (the first in line 3), which the prior rows' mean fills",
+		`k misses 1 of 5 cells (the first in line 5), which count as "other"`} {
+		must.Hold(t, strings.Contains(o.stderr, notice), "%s", o.stderr)
+	}
+	for row, cells := range got[1:6] {
+		outside := strings.Split(cells, ",")[5]
+		must.Hold(t, (outside == "0") == (row == 0 || row == 2), "row %d: %s", row, cells)
+	}
+}
