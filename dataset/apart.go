@@ -31,14 +31,22 @@ func SlipFrom(least, last float64) float64 {
 	return limit
 }
 
-// MostSlips returns how many of so many rows may stand apart at an end.
-func MostSlips(rows int) int { return min(max(3, rows/100), mostApart) }
-
 // span is a range of values.
 type span struct{ low, high float64 }
 
 // holds says whether v lies in the range.
 func (s span) holds(v float64) bool { return s.low <= v && v <= s.high }
+
+// Within returns the range of the values that don't stand apart: at most max(3, n/100) of n values,
+// and at most 20, may stand apart at an end. At least 20 values of ten kinds must be left.
+func Within(values []float64) (low, high float64) {
+	var e ends
+	for _, v := range values {
+		e.add(v)
+	}
+	s, _ := e.span()
+	return s.low, s.high
+}
 
 // ends has the least and the largest values of a column. encoding/binary can carry it.
 type ends struct {
@@ -89,7 +97,7 @@ func (e ends) span() (s span, n int) {
 
 // without returns an end's values without those that stand apart, and counts them no longer.
 func (e *ends) without(end, other []float64) []float64 {
-	for n := 1; n <= MostSlips(int(e.Rows)) && n < len(end); n++ {
+	for n := 1; n <= max(3, int(e.Rows/100)) && n < len(end); n++ {
 		left := e.Rows - int64(n)
 		if left < fewRows || e.Kinds-int64(n) < fewOthers {
 			break

@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -469,7 +470,7 @@ func (c *column) keys(left []int) bool {
 	return c.names() && 2*c.number(both) > c.number(left) && 20*c.number(both) > c.cells &&
 		!slices.ContainsFunc(c.used, func(code int) bool {
 			v, err := parse(c.texts[code])
-			return err == nil && broken(v)
+			return err == nil && v != math.Trunc(v)
 		})
 }
 

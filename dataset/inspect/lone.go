@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -44,22 +43,11 @@ func (l lone) beyond(write func(float64) string) string {
 	return side + write(limit)
 }
 
-// counted are the values of a column that don't stand apart: in order, with how often each occurs.
-type counted struct {
-	values []float64
-	times  []int
-	rows   int // the sum of times
-}
-
-// What counts as standing apart.
-// A slip is rare, and its distance from the other values is at least slipRanges times their range.
-// Heavy tails may lie as far. So a slip among positive numbers is far in their logarithms, too.
-// A sentinel occurs much more often than any other value, and lies behind a gap that is much larger
-// than any other gap.
+// What counts as a sentinel: it occurs much more often than any other value, and lies behind a gap
+// that is much larger than any other gap. What counts as a slip says [dataset.Within].
 const (
 	fewOthers    = 10 // the least number of other values
 	fewRows      = 20 // the least number of rows with other values
-	slipRanges   = 10
 	leastRepeats = 5
 	moreRepeats  = 5
 	moreGap      = 3
@@ -67,7 +55,8 @@ const (
 
 // loneOf returns the values of a column that stand apart.
 func loneOf(values []spot) (found []lone) {
-	if !ends(values) {
+	left := lists.Of(values, func(at spot) float64 { return at.v })
+	if !ends(left) {
 		return nil
 	}
 	times := map[float64]int{}
@@ -76,112 +65,68 @@ func loneOf(values []spot) (found []lone) {
 		times[at.v]++
 		first[at.v] = at.row
 	}
-	c := counted{values: slices.Sorted(maps.Keys(times)), rows: len(values)}
-	c.times = lists.Of(c.values, func(v float64) int { return times[v] })
-	for {
-		// Each end is looked at as the upper one.
-		sign := 1.
-		n, sentinel := c.apart()
-		if n == 0 {
-			sign = -1
-			n, sentinel = c.turned().apart()
+	rest := slices.Sorted(maps.Keys(times))
+	for before := 0; before != len(rest); {
+		before = len(rest)
+		low, high := dataset.Within(left)
+		sentinel := low == rest[0] && high == rest[before-1]
+		if sentinel {
+			low, high = repeated(rest, times)
 		}
-		if n == 0 {
-			return found
+		for _, v := range rest {
+			l := lone{v: v, rows: times[v], first: first[v], sentinel: sentinel, low: low, high: high,
+				limit: dataset.SlipFrom(low, high)}
+			if v < low {
+				l.limit = -dataset.SlipFrom(-high, -low)
+			}
+			if v < low || v > high {
+				found = append(found, l)
+			}
 		}
-		if sign < 0 {
-			c = c.turned()
-		}
-		end := len(c.values) - n
-		for i, v := range c.values[end:] {
-			limit := dataset.SlipFrom(c.values[0], c.values[end-1])
-			found = append(found, lone{v: sign * v, limit: sign * limit, rows: c.times[end+i],
-				first:    first[sign*v],
-				sentinel: sentinel, low: min(sign*c.values[0], sign*c.values[end-1]),
-				high: max(sign*c.values[0], sign*c.values[end-1])})
-			c.rows -= c.times[end+i]
-		}
-		c.values = c.values[:end]
-		c.times = c.times[:end]
-		if sign < 0 {
-			c = c.turned()
-		}
+		within := func(v float64) bool { return low <= v && v <= high }
+		rest = lists.If(rest, within)
+		left = lists.If(left, within)
 	}
+	return found
 }
 
-// ends says whether an end of a column's values may stand apart: its value repeats, or lies far from
-// the middle half of some values. This takes no sorting, which long columns would wait for.
-func ends(values []spot) bool {
-	const some = 1000
-	low := math.Inf(1)
-	high := math.Inf(-1)
-	times := [2]int{} // of low and high
-	var sample []float64
-	for i, at := range values {
-		if at.v < low {
-			low = at.v
-			times[0] = 0
-		}
-		if at.v > high {
-			high = at.v
-			times[1] = 0
-		}
-		if at.v == low {
-			times[0]++
-		}
-		if at.v == high {
-			times[1]++
-		}
-		if i%(1+len(values)/some) == 0 {
-			sample = append(sample, at.v)
-		}
-	}
-	slices.Sort(sample)
-	n := len(sample)
-	return n > 0 && (max(times[0], times[1]) >= leastRepeats ||
-		max(high-sample[3*n/4], sample[n/4]-low) >= slipRanges*(sample[3*n/4]-sample[n/4]))
+// ends says whether an end of a column's values may stand apart: it repeats, or lies far from the
+// others. This takes no sorting, which long columns would wait for.
+func ends(values []float64) bool {
+	low, high := dataset.Within(values)
+	below := len(lists.If(values, func(v float64) bool { return v <= low }))
+	above := len(lists.If(values, func(v float64) bool { return v >= high }))
+	return max(below, above) >= leastRepeats ||
+		slices.ContainsFunc(values, func(v float64) bool { return v < low || v > high })
 }
 
-// turned returns the values with the other sign, and so the ends exchanged.
-func (c counted) turned() counted {
-	of := counted{values: lists.Of(c.values, func(v float64) float64 { return -v }),
-		times: slices.Clone(c.times), rows: c.rows}
-	slices.Reverse(of.values)
-	slices.Reverse(of.times)
-	return of
-}
-
-// apart returns how many of the last values stand apart, or 0.
-func (c counted) apart() (n int, sentinel bool) {
-	end := len(c.values)
-	rows := 0
-	for n = 1; n+fewOthers <= end; n++ {
-		v := c.values[end-n]
-		last := c.values[end-n-1] // the largest of the other values
-		least := c.values[0]
-		rows += c.times[end-n]
-		switch {
-		case c.rows-rows < fewRows:
-			return 0, false
-		case n == 1 && rows >= leastRepeats && c.repeated(rows, v-last):
-			return 1, true
-		case rows > dataset.MostSlips(c.rows):
-			return 0, false
-		case v >= dataset.SlipFrom(least, last):
-			return n, false
+// repeated returns the range of the values, in order, without a sentinel at an end.
+func repeated(values []float64, times map[float64]int) (low, high float64) {
+	last := len(values) - 1
+	low = values[0]
+	high = values[last]
+	for _, end := range []int{last, 0} {
+		others := values[:last]
+		gap := values[last] - values[max(0, last-1)]
+		if end == 0 {
+			others = values[1:]
+			gap = values[min(1, last)] - values[0]
+		}
+		rows := 0
+		most := 0
+		largest := 0.
+		for i, v := range others {
+			rows += times[v]
+			most = max(most, times[v])
+			largest = max(largest, v-others[max(0, i-1)])
+		}
+		n := times[values[end]]
+		if last >= fewOthers && rows >= fewRows && n >= max(leastRepeats, moreRepeats*most) &&
+			gap >= moreGap*largest {
+			return others[0], others[last-1]
 		}
 	}
-	return 0, false
-}
-
-// repeated says whether the last value is a sentinel, given its number of rows and the gap before it.
-func (c counted) repeated(rows int, gap float64) bool {
-	largest := 0.
-	others := c.values[:len(c.values)-1]
-	for i := 1; i < len(others); i++ {
-		largest = max(largest, others[i]-others[i-1])
-	}
-	return rows >= moreRepeats*slices.Max(c.times[:len(others)]) && gap >= moreGap*largest
+	return low, high
 }
 
 // derived says whether rows with different values in a column lie in different ranges of the
