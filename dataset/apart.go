@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -44,7 +44,7 @@ func Within(values []float64) (low, high float64) {
 	for _, v := range values {
 		e.add(v)
 	}
-	s, _ := e.span()
+	s := e.span()
 	return s.low, s.high
 }
 
@@ -82,9 +82,8 @@ func push(least []float64, v float64, rows int64) {
 	}
 }
 
-// span returns the range of the values that don't stand apart, and how many do.
-func (e ends) span() (s span, n int) {
-	all := e.Rows
+// span returns the range of the values that don't stand apart.
+func (e ends) span() span {
 	low := e.Low[:]
 	high := e.High[:]
 	for before := int64(-1); before != e.Rows && e.Rows > fewRows; {
@@ -92,7 +91,7 @@ func (e ends) span() (s span, n int) {
 		high = e.without(high, low)
 		low = e.without(low, high)
 	}
-	return span{low[0], -high[0]}, int(all - e.Rows)
+	return span{low[0], -high[0]}
 }
 
 // without returns an end's values without those that stand apart, and counts them no longer.
@@ -111,9 +110,8 @@ func (e *ends) without(end, other []float64) []float64 {
 	return end
 }
 
-// spans returns for each input the range of its values in these rows that don't stand apart, and
-// how many stand apart.
-func (d *Data) spans(rows []int) (of []span, apart []int, err error) {
+// spans returns for each input the range of its values in these rows that don't stand apart.
+func (d *Data) spans(rows []int) (of []span, err error) {
 	columns := make([]ends, d.Cols)
 	err = ranks.InTurn(d.Ranks(), func() error {
 		return d.each(rows, func(_ int, x, _ []float64) {
@@ -127,21 +125,5 @@ func (d *Data) spans(rows []int) (of []span, apart []int, err error) {
 		_, err := binary.Decode(state, binary.LittleEndian, columns)
 		return err
 	})
-	for _, c := range columns {
-		s, n := c.span()
-		of = append(of, s)
-		apart = append(apart, n)
-	}
-	return of, apart, err
-}
-
-// Apart tells which inputs have values that stand apart in these rows, and so don't scale them.
-func (d *Data) Apart(rows []int) (found finding.List, err error) {
-	of, apart, err := d.spans(rows)
-	for j, n := range apart {
-		if n > 0 && !d.Encoding.OneHot(j) {
-			found.Add(finding.ScaledWithout, n, d.Inputs[j], of[j].low, of[j].high)
-		}
-	}
-	return found, err
+	return lists.Of(columns, ends.span), err
 }

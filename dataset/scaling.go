@@ -154,7 +154,7 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)",
 			d.Source, source)
 	}
-	of, _, err := d.spans(rows)
+	of, err := d.spans(rows)
 	if err != nil {
 		return Scaling{}, err
 	}

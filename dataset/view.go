@@ -330,7 +330,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	for k := range columns {
 		columns[k].values = map[float64]bool{}
 	}
-	of, _, err := cells.spans(rows)
+	of, err := cells.spans(rows)
 	if err != nil {
 		return err
 	}

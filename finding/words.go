@@ -61,7 +61,6 @@ const (
 	Spellings      Kind = "categories_alike"
 	Ordered        Kind = "ordered_categories"
 	Slip           Kind = "value_far_from_others"
-	ScaledWithout  Kind = "scaled_without_values"
 	Leak           Kind = "like_the_target"
 	Derived        Kind = "made_from_the_target"
 	TwoValues      Kind = "target_of_two_values"
@@ -251,16 +250,13 @@ var words = map[Kind]entry{
 		"replace them by the numbers from 1 up, in this order: %Q"},
 	Slip: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in %n), " +
 		"far away; if that is a mistake, correct it, or %s"},
-	ScaledWithout: {Note, "%d values of %q on prior rows lie far from the others, %v to %v: its " +
-		"mean and standard deviation, by which it is scaled, are of the others"},
 	Derived: {Warning, "rows with the same value of %q, of %d values, have targets %q in a range " +
 		"of their own, as if made from the target; if it isn't known before, say %s"},
 	Leak: {Warning, "%q orders the rows as target %q does (rank correlation %.4f in %d rows, " +
 		"from %n on); if it " +
 		"isn't known before the target is, say %s"},
-	TwoValues: {Note, "target %q has two values: in %d of %d rows, the first in %n, it is %v, " +
-		"else %v; " +
-		"predictions are means of the two, and intervals say little"},
+	TwoValues: {Warning, "target %q is fitted as a number, but has two values: in %d of %d rows, the " +
+		"first in %n, it is %v, else %v; --noise probit fits two classes"},
 	Counts: {Note, "target %q looks like counts: in %d of %d rows, the first in %n, it is at " +
 		"most 5; large " +
 		"counts vary more, but the model has the same noise for all"},

@@ -292,7 +292,7 @@ func TestLeaksOfRows(t *testing.T) {
 	d := must.Get(table.Encode("y", nil, dataset.Coding{Categorical: []string{"side"}, Missing: dataset.Refuse},
 		func(d *dataset.Data) ([]int, error) { return d.All(), nil }))(t)
 	for rows, want := range map[int]int{90: 2, 100: 1} {
-		found := must.Get(Leaks(d, d.All()[:rows]))(t)
+		found := must.Get(Leaks(d, d.All()[:rows], true))(t)
 		must.Hold(t, len(found) == want && found[want-1].Kind == finding.Derived && found[want-1].Subject[0] == "side", "%v", found)
 	}
 }

@@ -71,8 +71,10 @@ func (j *judge) apart(k int, values []spot, write func(float64) string) {
 	for _, l := range loneOf(values) {
 		text := f.Name + "=" + write(l.v)
 		decided := l.sentinel || (j.t.Texts(k) == nil && !slices.Contains(j.targets, f.Name))
+		effect := ""
 		if !l.sentinel && decided {
 			text = f.Name + "=" + l.beyond(write)
+			effect = "; values so far away don't scale the column"
 		}
 		if slices.ContainsFunc(f.Advice, func(a Advice) bool {
 			return a.Flag == "na" && (a.Value == write(l.v) || a.Value == text)
@@ -87,7 +89,7 @@ func (j *judge) apart(k int, values []spot, write func(float64) string) {
 			f.Advice = append(f.Advice, Advice{"na", text})
 		}
 		j.found.Add(kind, l.rows, f.Name, write(l.v), write(l.low), write(l.high),
-			j.t.Where(l.first), "say "+spelling.Flag("na", text))
+			j.t.Where(l.first), "say "+spelling.Flag("na", text)+effect)
 	}
 }
 
@@ -316,10 +318,9 @@ func inOrder(used map[string]int) []string {
 	return nil
 }
 
-// Leaks returns which inputs order these rows as the target does, or seem to be made from it.
-// A certificate is about further rows of the same source, so if these rows are prior rows, it
-// doesn't depend on this. Rows on disk or on several ranks aren't looked at.
-func Leaks(d *dataset.Data, rows []int) (finding.List, error) {
+// Leaks returns which inputs order these rows as the target does, or seem to be made from it, and
+// whether a target of numbers has two values. Rows on disk or on several ranks aren't looked at.
+func Leaks(d *dataset.Data, rows []int, numbers bool) (found finding.List, err error) {
 	t := d.Table()
 	if t.Disk != nil || t.Ranks().Size() > 1 {
 		return nil, nil
@@ -330,7 +331,10 @@ func Leaks(d *dataset.Data, rows []int) (finding.List, error) {
 		return nil, err
 	}
 	spots := lists.To(len(y), func(i int) spot { return spot{y[i], rows[i]} })
-	return leaks(t, d.Columns(), d.Target, spots), nil
+	if numbers {
+		found = twoValues(d.Target, spots, t.Where)
+	}
+	return append(found, leaks(t, d.Columns(), d.Target, spots)...), nil
 }
 
 // leaks finds columns that order the rows as the target does.

@@ -55,8 +55,7 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 	skew := stat.Skew(sorted, nil)
 	switch whole := !slices.ContainsFunc(sorted, broken); {
 	case len(times) == 2:
-		add(finding.TwoValues, func(v float64) bool { return v == f.High }, f.High, f.Low)
-		return found
+		return twoValues(f.Name, y, where)
 	case whole && (f.Low == 0 || f.Low == 1) && f.High > 5 && skew > 0.3:
 		add(finding.Counts, func(v float64) bool { return v <= 5 })
 		return found
@@ -69,6 +68,22 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 				return v == end
 			}, end, []string{"smallest", "largest"}[i])
 		}
+	}
+	return found
+}
+
+// twoValues says whether a target has two values.
+func twoValues(target string, y []spot, where func(row int) string) (found finding.List) {
+	low := math.Inf(1)
+	high := math.Inf(-1)
+	for _, at := range y {
+		low = min(low, at.v)
+		high = max(high, at.v)
+	}
+	n, first := count(y, func(v float64) bool { return v == high })
+	others, _ := count(y, func(v float64) bool { return v == low })
+	if low < high && n+others == len(y) {
+		found.Add(finding.TwoValues, target, n, len(y), where(first), high, low)
 	}
 	return found
 }

@@ -133,7 +133,8 @@ func (d *Dealt) tellTarget() error {
 			d.Findings.Add(finding.Untargeted, n, v.Rows+n, v.Source, v.Target)
 		}
 	}
-	found, err := inspect.Leaks(d.Data, d.Data.RowsOf(d.Roles, dataset.Prior))
+	found, err := inspect.Leaks(d.Data, d.Data.RowsOf(d.Roles, dataset.Prior),
+		o.Classes == nil && d.Options.Kernel.Noise == "")
 	d.Findings = append(d.Findings, found...)
 	return err
 }
@@ -275,11 +276,7 @@ func (d *Dealt) scale() (err error) {
 	}
 	switch o.Scaling {
 	case dataset.PriorRows:
-		if d.Scaling, err = dataset.ScalingOf(d.Data, prior, o.Scaling); err == nil {
-			var found finding.List
-			found, err = d.Data.Apart(prior)
-			d.Findings = append(d.Findings, found...)
-		}
+		d.Scaling, err = dataset.ScalingOf(d.Data, prior, o.Scaling)
 	case dataset.AllRows:
 		d.Scaling, err = dataset.ScalingOf(d.Data,
 			append(prior, d.Data.RowsOf(d.Roles, dataset.Certified)...), o.Scaling)
