@@ -13,7 +13,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
-	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -98,34 +97,6 @@ func iterations(progress func(iteration int, residual float64)) (o posterior.Ite
 		o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
 	}
 	return o
-}
-
-// PredictionFindings returns what a user should know about the rows of a table that ps predicts:
-// categories that no prior row has, rows that no guarantee is about, and variances that leave the
-// range of float64.
-func (m *Model) PredictionFindings(table *dataset.Table,
-	ps []model.Prediction) (finding.List, error) {
-	found, err := m.Unseen(table)
-	if err != nil {
-		return nil, err
-	}
-	outside := 0
-	unsquared := 0
-	for _, p := range ps {
-		if p.OutOfRange() {
-			unsquared++
-		}
-		if p.Outside > 0 {
-			outside++
-		}
-	}
-	if outside > 0 {
-		found.Add(finding.OutsideRange, outside, len(ps))
-	}
-	if unsquared > 0 {
-		found.Add(finding.VarianceLost, unsquared, len(ps))
-	}
-	return found, nil
 }
 
 // SampleOptions say what Sample draws.

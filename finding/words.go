@@ -132,6 +132,7 @@ const (
 	GroupsSortedBy Kind = "groups_sorted"
 	Replaces       Kind = "replaces_certified_model"
 	OutsideRange   Kind = "outside_range"
+	MayGroup       Kind = "may_name_units"
 	NewGaps        Kind = "gaps_in_new_rows"
 	VarianceLost   Kind = "variance_out_of_range"
 	BandUnchecked  Kind = "band_unchecked"
@@ -389,6 +390,8 @@ var words = map[Kind]entry{
 		"several fits, neither certificate covers that choice"},
 	NewGaps: {Warning, "%n misses %d of %d cells (the first in %n), %s; the model's own rows miss " +
 		"none, so no guarantee is about these rows"},
+	MayGroup: {Warning, "%n has %d values in %d rows, as names of patients or places do; if further " +
+		"rows are of new ones, say %s, so that the promise is about them"},
 	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +
 		"made from, in an " +
 		"input, or are farther from the training rows than nearly all others; no guarantee is " +

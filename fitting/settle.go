@@ -37,7 +37,7 @@ func (d Data) Settle(table *dataset.Table) (*dataset.Table, Data, error) {
 	}
 	made, told, err := inspect.Settle(table, inspect.Undecided{Inputs: inputs, Said: said,
 		Categorical: d.Categorical, Targets: append([]string{d.Target}, d.Others()...),
-		Missing: d.Missing})
+		Missing: d.Missing, Grouped: d.Group != ""})
 	if err != nil {
 		return nil, d, err
 	}

@@ -201,20 +201,6 @@ func (m *Model) Gaps(d *dataset.Data) (rows []int, found finding.List, err error
 	return d.Gaps()
 }
 
-// Unseen tells which categories, and which gaps, of a table the model has never seen.
-func (m *Model) Unseen(t *dataset.Table) (finding.List, error) {
-	found, err := m.Encoding.Unseen(t)
-	if err != nil {
-		return nil, err
-	}
-	d, err := m.Unlabelled(t)
-	if err != nil {
-		return nil, err
-	}
-	_, gaps, err := m.Gaps(d)
-	return append(found, gaps...), err
-}
-
 // Targeted returns a view of the inputs and the target.
 func (m *Model) Targeted(t *dataset.Table) (*dataset.Data, error) {
 	t, err := m.Numbered(t, m.Target)

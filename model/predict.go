@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
@@ -243,4 +244,29 @@ func (m *Model) count(d *dataset.Data, variance []float64) ([]int, error) {
 	}
 	return counts, eachRow(d, rows,
 		func(i int, row []float64) { counts[i] += m.outside(row, variance[i]) })
+}
+
+// PredictionFindings returns what a user should know about the rows of a table that ps predicts:
+// categories that no prior row has, gaps where the fit had none, rows that no guarantee is about,
+// and variances that leave the range of float64.
+func (m *Model) PredictionFindings(t *dataset.Table, ps []Prediction) (finding.List, error) {
+	found, err := m.Encoding.Unseen(t)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.Unlabelled(t)
+	if err != nil {
+		return nil, err
+	}
+	_, gaps, err := m.Gaps(d)
+	found = append(found, gaps...)
+	outside := lists.Where(len(ps), func(i int) bool { return ps[i].Outside > 0 })
+	if outside != nil {
+		found.Add(finding.OutsideRange, len(outside), len(ps))
+	}
+	lost := lists.Where(len(ps), func(i int) bool { return ps[i].OutOfRange() })
+	if lost != nil {
+		found.Add(finding.VarianceLost, len(lost), len(ps))
+	}
+	return found, err
 }

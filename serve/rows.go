@@ -84,30 +84,17 @@ func namesOf(inputs []Input) []string {
 
 // scaledInputs returns all inputs, including the periodic parts of dates, with the categories of a
 // column as one input.
-func scaledInputs(m *krigo.Model) []Input {
-	var inputs []Input
-	ranged := func(i Input, at int) Input {
-		i.at = at
-		if i.Categories == nil && m.Range.Min != nil {
-			i.Low = &m.Range.Min[at]
-			i.High = &m.Range.Max[at]
-		}
-		return i
-	}
-	if m.Encoding == nil {
-		for j, name := range m.Inputs {
-			inputs = append(inputs,
-				ranged(Input{Name: name, Mean: m.Scaling.InputMean[j],
-					Scale: m.Scaling.InputScale[j], Missing: m.Fills()}, j))
-		}
-		return inputs
-	}
+func scaledInputs(m *krigo.Model) (inputs []Input) {
 	// at is the column's first input. Each category is an input of its own.
 	at := 0
-	for _, c := range m.Encoding.Columns {
+	for _, c := range m.Encoding.Filling(m.Inputs, m.Scaling.InputMean).Columns {
 		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at],
-			Categories: c.Names(), Missing: m.Fills()}
-		inputs = append(inputs, ranged(of, at))
+			Categories: c.Names(), Missing: m.Fills(), at: at}
+		if of.Categories == nil && m.Range.Min != nil {
+			of.Low = &m.Range.Min[at]
+			of.High = &m.Range.Max[at]
+		}
+		inputs = append(inputs, of)
 		at += c.Width()
 	}
 	return inputs

@@ -223,13 +223,12 @@ func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
 		// all cells are numbers, except in rows that seem to be no rows of the table
 		f.Kind = "number"
 		f.Unfit = false
-		f.Low = math.Inf(1)
-		f.High = math.Inf(-1)
-		for _, code := range c.used {
-			v, _ := parse(texts[code])
-			f.Low = min(f.Low, v)
-			f.High = max(f.High, v)
-		}
+		values := lists.Of(c.of(c.used), func(text string) float64 {
+			v, _ := parse(text)
+			return v
+		})
+		f.Low = slices.Min(values)
+		f.High = slices.Max(values)
 		return
 	}
 	c.explain(f)
@@ -304,16 +303,12 @@ func (e *ColumnsError) columns() string {
 		return f.String()
 	}
 	if len(e.Columns) == 1 && len(e.Gaps) == 0 {
-		f := e.Columns[0]
 		return fmt.Sprintf("%s: column %q is no column of numbers: %s", e.File,
-			spelling.Clip(f.Name), describe(f))
+			spelling.Clip(e.Columns[0].Name), describe(e.Columns[0]))
 	}
 	var b strings.Builder
-	if len(e.Columns) == 1 {
-		fmt.Fprintf(&b, "%s: a column is no column of numbers:", e.File)
-	} else {
-		fmt.Fprintf(&b, "%s: %d columns are no columns of numbers:", e.File, len(e.Columns))
-	}
+	fmt.Fprintf(&b, "%s: %s of numbers:", e.File, spelling.Either(len(e.Columns) == 1,
+		"a column is no column", fmt.Sprintf("%d columns are no columns", len(e.Columns))))
 	const most = 20
 	for _, f := range e.Columns[:min(len(e.Columns), most)] {
 		fmt.Fprintf(&b, "\n  %s: %s", spelling.Printable(spelling.Clip(f.Name)), describe(f))

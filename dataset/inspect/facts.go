@@ -213,9 +213,28 @@ func (c *column) dates(f *ColumnFacts) bool {
 	if len(left) > 0 {
 		c.but(f, left, then)
 	}
+	if other := map[string]string{"dmy": "mdy", "mdy": "dmy"}[forms[0].Form]; other != "" {
+		f.Why += c.decides(forms[0], dataset.Dates{Form: other})
+	}
 	f.Why += spelling.If(c.someZones(forms[0]),
 		"; some name their zone, others don't and are taken for UTC")
 	return true
+}
+
+// decides says which cell is a date only if the day, or the month, is first, where other cells are
+// dates in both orders.
+func (c *column) decides(form, other dataset.Dates) string {
+	only := lists.If(c.used, func(code int) bool {
+		_, _, ok := form.Days(c.texts[code])
+		_, _, both := other.Days(c.texts[code])
+		return ok && !both
+	})
+	if len(only) == 0 || c.number(only) == c.cells {
+		return ""
+	}
+	row, _ := c.t.RowOf(c.j, only[0])
+	return fmt.Sprintf("; the %s is first, as %s shows with %q",
+		spelling.Either(form.Form == "dmy", "day", "month"), c.t.Where(row), c.texts[only[0]])
 }
 
 // anyDate says whether there is a date among some of the texts. There may be many texts.

@@ -322,7 +322,7 @@ func inOrder(used map[string]int) []string {
 // whether a target of numbers has two values. Rows on disk or on several ranks aren't looked at.
 func Leaks(d *dataset.Data, rows []int, numbers bool) (found finding.List, err error) {
 	t := d.Table()
-	if t.Disk != nil || t.Ranks().Size() > 1 {
+	if t.Disk != nil || t.Ranks().Size() > 1 || len(rows) == 0 {
 		return nil, nil
 	}
 	rows = slices.Sorted(slices.Values(rows))

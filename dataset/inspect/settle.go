@@ -30,6 +30,7 @@ type Undecided struct {
 	Said, Categorical []string // inputs that the user described otherwise, and as categories
 	Targets           []string
 	Missing           string // what happens to gaps; "": they are filled
+	Grouped           bool   // what units rows are about is said
 }
 
 // Settle returns what the cells of the inputs decide about them, in the order of the table, and
@@ -51,7 +52,7 @@ func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List,
 	if err != nil {
 		return nil, nil, err
 	}
-	j := judge{t: t, facts: facts, targets: of.Targets, strays: strayRows(blind)}
+	j := judge{t: blind, facts: facts, targets: of.Targets, strays: strayRows(blind)}
 	for k := range facts {
 		name := facts[k].Name
 		if slices.Contains(of.Inputs, name) && !slices.Contains(of.Said, name) &&
@@ -64,19 +65,19 @@ func Settle(t *dataset.Table, of Undecided) (made []Decision, told finding.List,
 	}
 	made = someLeft(made, facts, of.Inputs)
 	for _, f := range facts {
-		decided := func(flag string) bool {
-			return slices.ContainsFunc(made, func(d Decision) bool {
-				return d.Advice == Advice{flag, f.Name}
-			})
+		if slices.Contains(of.Inputs, f.Name) && !of.Grouped && j.units(f) {
+			told.Add(finding.MayGroup, f.Name, f.Distinct, f.Cells, spelling.Flag("group", f.Name))
 		}
 		if of.Missing == "" && f.Missing > 0 && slices.Contains(of.Inputs, f.Name) &&
-			!decided("ignore") {
+			!decided(made, "ignore", f.Name) {
 			made = append(made, Decision{Advice{"missing", dataset.Indicate},
 				finding.New(finding.GapsFilled, f.Name, f.Missing, f.Cells, f.gap,
-					dataset.Filled(decided("categorical") || slices.Contains(of.Categorical, f.Name)))})
+					dataset.Filled(slices.Contains(of.Categorical, f.Name) ||
+						decided(made, "categorical", f.Name)))})
 		}
 	}
 	j.found = nil
+	j.t = t
 	for _, target := range of.Targets {
 		if k, known := t.Column(target); known && t.Texts(k) == nil {
 			j.outside(k, j.values(k))
@@ -179,15 +180,19 @@ func (f *ColumnFacts) decide(a Advice) []Decision {
 	return nil
 }
 
+// decided says whether the decision that a flag makes about a column is among those made.
+func decided(made []Decision, flag, column string) bool {
+	return slices.ContainsFunc(made, func(d Decision) bool {
+		return d.Advice == Advice{flag, column}
+	})
+}
+
 // someLeft returns the decisions without those that leave out columns with numbers, if no input
 // would be left otherwise.
 func someLeft(made []Decision, facts []ColumnFacts, inputs []string) []Decision {
-	left := func(name string) bool {
-		return slices.ContainsFunc(made, func(d Decision) bool {
-			return d.Advice == Advice{"ignore", name}
-		})
-	}
-	if !slices.ContainsFunc(inputs, func(name string) bool { return !left(name) }) {
+	if !slices.ContainsFunc(inputs, func(name string) bool {
+		return !decided(made, "ignore", name)
+	}) {
 		made = slices.DeleteFunc(made, func(d Decision) bool {
 			return slices.ContainsFunc(facts, func(f ColumnFacts) bool {
 				return f.Name == d.Value && f.Examples == nil && f.Kind != "empty"
@@ -202,6 +207,18 @@ var unitName = regexp.MustCompile(`(?i)subject|patient|person|people|participant
 	`label|student|pupil|teacher|school|class$|site|plot|block|batch|^lot$|farm|field|cluster|family|` +
 	`litter|animal|^rat$|mouse|^dog|store|shop|hospital|clinic|centre|center|user|customer|client|` +
 	`household|group|device|machine|sensor|station|specimen|sample|well|tree|worker|employee|team`)
+
+// units says whether the values of an input repeat a few times each, and may name units that rows
+// are about: they are texts, or the name says so. A number of students counts them.
+func (j *judge) units(f ColumnFacts) bool {
+	const fewUnits, most = 10, 30 // the least number of units, and the most rows of one on average
+	text := f.Kind == "category" || f.Kind == "text"
+	return f.Missing == 0 && f.Distinct >= fewUnits && 2*f.Distinct <= f.Cells &&
+		f.Cells <= most*f.Distinct && f.Kind != "date" &&
+		(text || idName.MatchString(f.Name) ||
+			(unitName.MatchString(f.Name) && !strings.HasSuffix(f.Name, "s"))) &&
+		IsGroup(j.t, f.Name, "")
+}
 
 // IsGroup says whether a column may name units that rows are about, and not only a value that rows
 // have in common, such as a price. Its cells aren't missing, and either its name says so,

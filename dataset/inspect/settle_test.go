@@ -174,3 +174,46 @@ func TestIsGroup(t *testing.T) {
 		must.Hold(t, IsGroup(table, column, "y") == want, "%s: want %t", column, want)
 	}
 }
+
+// TestUnits: texts, or numbers with the name of a unit, that repeat a few times may name units. Counts of students don't.
+func TestUnits(t *testing.T) {
+	num := func(i int) string { return fmt.Sprintf("%.3f", math.Sin(float64(i))) }
+	unit := func(format string, few int) func(i int) string {
+		return func(i int) string { return fmt.Sprintf(format, 100+i%few) }
+	}
+	for _, c := range []struct {
+		column string
+		cell   func(i int) string
+		want   bool
+	}{
+		{"who", unit("P%d", 24), true}, {"who", unit("P%d", 3), false}, {"patient", unit("%d", 24), true},
+		{"cls_students", unit("%d", 24), false}, {"temperature", unit("%d", 24), false}, {"patient", unit("%d", 120), false},
+		{"when", func(i int) string { return fmt.Sprintf("2024-01-%02d", 1+i%24) }, false}, {"patient", num, false},
+	} {
+		table := tableOf(t, []string{"b", c.column, "y"}, func(i int) []string { return []string{num(3 * i), c.cell(i), num(i)} })
+		for _, grouped := range []bool{false, true} {
+			_, told, err := Settle(table, Undecided{Inputs: []string{"b", c.column}, Targets: []string{"y"}, Grouped: grouped})
+			must.Do(t, err)
+			found := told.Of(finding.MayGroup)
+			must.Hold(t, (found != nil) == (c.want && !grouped), "%s: %v", c.column, told)
+			must.Hold(t, found == nil || strings.Contains(found[0].String(), "say --group "+c.column), "%v", found)
+		}
+	}
+}
+
+// TestSaysHow: decisions about dates name the row that decides their order, and gaps of categories aren't filled by means.
+func TestSaysHow(t *testing.T) {
+	table := tableOf(t, []string{"when", "kind", "a", "y"}, func(i int) []string {
+		day := map[bool]int{true: 17, false: 1 + i%12}[i == 30]
+		return []string{fmt.Sprintf("%02d/%02d/2024", day, 1+i%11), []string{"p", "q", ""}[i%3],
+			map[bool]string{true: fmt.Sprint(i % 7)}[i%5 > 0], fmt.Sprint(i * i % 31)}
+	})
+	made, _, err := Settle(table, Undecided{Inputs: []string{"when", "kind", "a"}, Targets: []string{"y"}})
+	must.Do(t, err)
+	said := strings.Join(lists.Of(made, func(d Decision) string { return d.Found.String() }), "\n")
+	for _, part := range []string{`the day is first, as line 32 shows with "17/09/2024"`,
+		`kind misses 40 of 120 cells (the first in line 4), which count as "other"`,
+		`a misses 24 of 120 cells (the first in line 2), which the prior rows' mean fills`} {
+		must.Hold(t, strings.Contains(said, part), "%q isn't in %s", part, said)
+	}
+}

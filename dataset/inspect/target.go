@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -72,14 +73,11 @@ func ofTarget(f ColumnFacts, y []spot, where func(row int) string) (found findin
 	return found
 }
 
-// twoValues says whether a target has two values.
+// twoValues says whether a target has two values, given one or more of them.
 func twoValues(target string, y []spot, where func(row int) string) (found finding.List) {
-	low := math.Inf(1)
-	high := math.Inf(-1)
-	for _, at := range y {
-		low = min(low, at.v)
-		high = max(high, at.v)
-	}
+	byValue := func(a, b spot) int { return cmp.Compare(a.v, b.v) }
+	low := slices.MinFunc(y, byValue).v
+	high := slices.MaxFunc(y, byValue).v
 	n, first := count(y, func(v float64) bool { return v == high })
 	others, _ := count(y, func(v float64) bool { return v == low })
 	if low < high && n+others == len(y) {

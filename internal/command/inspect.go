@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -43,6 +44,9 @@ type inspectDocument struct {
 	tie *model.Tie // for which --group is advised
 }
 
+// slowInspect is the time after which inspect says what it does. Tests change it.
+var slowInspect = 2 * time.Second
+
 // ofReading are the flags of fit that say how a table is read.
 var ofReading = []string{"target", "missing-target", "dates", "decimal", "thousands", "na", "below",
 	"above", "units", "skip-rows", "header", "sheet", "duplicates"}
@@ -61,6 +65,8 @@ the table, such as totals. The last line that it prints is the command that fits
 inspect guesses nothing. If something is unclear, it asks. It prints a command only if the command runs.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			defer newProgress(cmd.ErrOrStderr(), c.quiet).late(slowInspect,
+				"inspect reads the table, and with a target it looks for ties by a quick fit")()
 			var o krigo.Options
 			o.Data.Reading = f.options.Data.Reading
 			if err := f.reading(&o); err != nil {
@@ -80,10 +86,7 @@ inspect guesses nothing. If something is unclear, it asks. It prints a command o
 				return err
 			}
 			for _, name := range targets {
-				if name == "" {
-					continue
-				}
-				if _, err := table.Leave(nil, nil, name); err != nil {
+				if _, err := table.Leave(nil, nil, name); name != "" && err != nil {
 					return err
 				}
 			}
@@ -363,10 +366,8 @@ func advisable(cmd *cobra.Command, err error) {
 func suggest(err error, args []string) string {
 	var columns *inspect.ColumnsError
 	if !errors.As(err, &columns) || len(args) == 0 ||
-		!slices.Contains([]string{"fit", "declare", "compare", "evaluate"}, args[0]) {
-		return ""
-	}
-	if len(columns.Columns) == 0 && len(columns.Gaps) == 0 {
+		!slices.Contains([]string{"fit", "declare", "compare", "evaluate"}, args[0]) ||
+		len(columns.Columns)+len(columns.Gaps) == 0 {
 		return ""
 	}
 	// the suggestion appends flags, and arguments after -- aren't flags

@@ -122,6 +122,20 @@ func (p *progress) say(line string) {
 	}
 }
 
+// late says a line if work takes longer than this time. stop waits until it is said.
+func (p *progress) late(after time.Duration, line string) (stop func()) {
+	said := make(chan struct{})
+	timer := time.AfterFunc(after, func() {
+		p.say(line)
+		close(said)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-said
+		}
+	}
+}
+
 // print prints a line. On a terminal the line takes the place of the line before (\r, ESC [K).
 func (p *progress) print(line string) {
 	if p.terminal {

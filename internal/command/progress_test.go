@@ -61,3 +61,19 @@ func TestPredicting(t *testing.T) {
 	want := "predicting: 100 of 500 rows\npredicting: 150 of 500 rows\npredicting: 500 of 500 rows\n"
 	must.Be(t, b.String(), want)
 }
+
+// TestSlowInspect: inspect says what it does if it takes long, unless it shall be quiet.
+func TestSlowInspect(t *testing.T) {
+	workplace(t)
+	before := slowInspect
+	slowInspect = 0
+	defer func() { slowInspect = before }()
+	for _, quiet := range []bool{false, true} {
+		args := []string{"inspect", "homes.csv", "--target", "MEDV"}
+		if quiet {
+			args = append(args, "--quiet")
+		}
+		o := call(t.Context(), args...)
+		must.Hold(t, o.status == 0 && strings.Contains(o.stderr, "a quick fit") != quiet, "%+v", o)
+	}
+}
