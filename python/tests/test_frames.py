@@ -291,3 +291,17 @@ def test_html(waves, quick):
     assert m._repr_mimebundle_()["text/html"] == page
     assert "<b>" not in m.certify(X, y)._repr_html_() and "bound on the share" in m.fresh(X + 1, y)._repr_html_()
     assert KrigoRegressor()._repr_html_()
+
+
+def test_gaps_of_new_rows():
+    """A gap where the fit had none takes no other row's answer: it is filled, named, and its row counts as outside."""
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"a": rng.random(120), "kind": rng.choice(["p", "q"], 120)})
+    m = KrigoRegressor(kernel="se", restarts=1).fit(X, 3 * X.a + (X.kind == "p") + rng.normal(0, 0.1, 120))
+    new = X.head(4).copy()
+    new.loc[1, "a"] = np.nan
+    new.loc[2, "kind"] = None
+    with pytest.warns(KrigoWarning, match=r"a misses 1 of 4 cells \(the first in row 2\)"):
+        got = m.predict_frame(new)
+    assert got["mean"][[0, 3]].tolist() == m.predict(X.head(4))[[0, 3]].tolist()
+    assert (got["outside"] > 0).tolist() == [False, True, True, False]
