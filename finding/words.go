@@ -256,8 +256,8 @@ var words = map[Kind]entry{
 	Leak: {Warning, "%q orders the rows as target %q does (rank correlation %.4f in %d rows, " +
 		"from %n on); if it " +
 		"isn't known before the target is, say %s"},
-	TwoValues: {Warning, "target %q is fitted as a number, but has two values: in %d of %d rows, the " +
-		"first in %n, it is %v, else %v; --noise probit fits two classes"},
+	TwoValues: {Warning, "target %q is fitted as a number, but has two values: in %d of %d rows, " +
+		"the first in %n, it is %v, else %v; --noise probit fits two classes"},
 	Counts: {Note, "target %q looks like counts: in %d of %d rows, the first in %n, it is at " +
 		"most 5; large " +
 		"counts vary more, but the model has the same noise for all"},
@@ -388,10 +388,10 @@ var words = map[Kind]entry{
 	Replaces: {Warning, "this model replaces a certified model of the same data; if you keep the " +
 		"better of " +
 		"several fits, neither certificate covers that choice"},
-	NewGaps: {Warning, "%n misses %d of %d cells (the first in %n), %s; the model's own rows miss " +
-		"none, so no guarantee is about these rows"},
-	MayGroup: {Warning, "%n has %d values in %d rows, as names of patients or places do; if further " +
-		"rows are of new ones, say %s, so that the promise is about them"},
+	NewGaps: {Warning, "%n misses %d of %d cells (the first in %n), %s; the model's own rows " +
+		"miss none, so no guarantee is about these rows"},
+	MayGroup: {Warning, "%n has %d values in %d rows, as names of patients or places do; if " +
+		"further rows are of new ones, say %s, so that the promise is about them"},
 	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +
 		"made from, in an " +
 		"input, or are farther from the training rows than nearly all others; no guarantee is " +

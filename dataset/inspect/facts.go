@@ -563,7 +563,8 @@ func (c *column) commonUnit() (best string) {
 	for _, text := range c.of(c.strange) {
 		unit := strings.TrimFunc(text, inNumber)
 		if before := strings.HasPrefix(text, unit); unit == "" || unit == text ||
-			(before && !currency.MatchString(text)) || strings.ContainsAny(unit, "<>≤≥0123456789") {
+			(before && !currency.MatchString(text)) ||
+			strings.ContainsAny(unit, "<>≤≥0123456789") {
 			continue
 		}
 		counts[unit]++

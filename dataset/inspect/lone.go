@@ -74,8 +74,8 @@ func loneOf(values []spot) (found []lone) {
 			low, high = repeated(rest, times)
 		}
 		for _, v := range rest {
-			l := lone{v: v, rows: times[v], first: first[v], sentinel: sentinel, low: low, high: high,
-				limit: dataset.SlipFrom(low, high)}
+			l := lone{v: v, rows: times[v], first: first[v], sentinel: sentinel, low: low,
+				high: high, limit: dataset.SlipFrom(low, high)}
 			if v < low {
 				l.limit = -dataset.SlipFrom(-high, -low)
 			}
