@@ -104,6 +104,7 @@ const (
 	KernelByValue    Kind = "kernel_by_objective"
 	KernelByRace     Kind = "kernel_by_race"
 	KernelByEvidence Kind = "kernel_by_evidence"
+	KernelsOnSome    Kind = "kernels_on_some_rows"
 	ShortenedSteps   Kind = "steps_shortened"
 	MeanOfBatches    Kind = "objective_is_mean_of_batches"
 	LengthscaleLow   Kind = "lengthscale_at_lower_edge"
@@ -345,6 +346,8 @@ var words = map[Kind]entry{
 	KernelByEvidence: {Note, "the kernel %n has the most evidence (hyperparameters integrated " +
 		"out) of the " +
 		"kernels tried: %N"},
+	KernelsOnSome: {Note, "kernels were compared on %d of %d training rows, and the best was " +
+		"trained on all"},
 	ShortenedSteps: {Note, "%d of %d training steps left the objective's domain and were " +
 		"shortened (the last: %s)"}, MeanOfBatches: {Note, "objective_value is the mean over the " +
 		"last epoch's batches, an estimate"},

@@ -97,6 +97,20 @@ func (m Memory) Pick(rows []int, x, y []float64) error {
 	return nil
 }
 
+// Some returns the rows that have the given numbers.
+func (m Memory) Some(rows []int) Memory {
+	some := Memory{X: matrix.New(len(rows), m.X.Cols), Y: make([]float64, len(rows)),
+		PerRow: m.PerRow.Pick(rows)}
+	m.Pick(rows, some.X.Data, some.Y) // of rows in memory it never fails
+	if m.Shift != nil {
+		some.Shift = make([]float64, len(rows))
+		for i, row := range rows {
+			some.Shift[i] = m.Shift[row]
+		}
+	}
+	return some
+}
+
 // subset is the rows of a source that have the given numbers.
 type subset struct {
 	Rows

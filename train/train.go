@@ -162,6 +162,17 @@ func (s *State) Clone() *State {
 	return &c
 }
 
+// Onward returns the state of a run that begins at x on a function with factor times the curvature
+// that this run has met, such as the evidence of more rows.
+func (s *State) Onward(factor float64) *State {
+	from := Start(s.X)
+	from.S = lists.Of(s.S, slices.Clone[[]float64])
+	from.Y = lists.Of(s.Y, func(row []float64) []float64 {
+		return lists.Of(row, func(y float64) float64 { return factor * y })
+	})
+	return from
+}
+
 // starts returns an error if no run over n parameters starts at x.
 func starts(x []float64, n int) error {
 	if len(x) != n {
@@ -180,7 +191,7 @@ func (s *State) check(n int) error {
 	if err := starts(s.X, n); err != nil {
 		return err
 	}
-	whole := (len(s.Gradient) == 0 && len(s.S) == 0) || len(s.Gradient) == n
+	whole := len(s.Gradient) == 0 || len(s.Gradient) == n
 	whole = whole && len(s.S) == len(s.Y) && notFinite(s.Gradient) < 0 && finite(s.Value)
 	for _, rows := range [][][]float64{s.S, s.Y} {
 		for _, row := range rows {

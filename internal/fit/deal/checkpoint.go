@@ -69,11 +69,23 @@ func Begin(d *Dealt) (*Checkpoints, error) {
 // The sibling shares the fit's checkpoint, so a resumed fit finds the sibling's state there too.
 const AllRows = "all rows: "
 
+// Sample is the stage that compares kernels on a sample of the rows.
+const Sample = "sample of rows: "
+
+// During names the runs of do after a stage within the present one.
+func (c *Checkpoints) During(stage string, do func() error) error {
+	was := c.Stage
+	c.Stage += stage
+	err := do()
+	c.Stage = was
+	return err
+}
+
 // Curves returns the curves of a fit's runs, in the order of their starting points.
 func (c *Checkpoints) Curves() []*model.Curve {
 	own := maps.Clone(c.states.Curves)
 	maps.DeleteFunc(own, func(key string, _ *model.Curve) bool {
-		return strings.HasPrefix(key, AllRows)
+		return strings.HasPrefix(key, AllRows) || strings.HasPrefix(key, Sample)
 	})
 	return slices.SortedFunc(maps.Values(own), func(a, b *model.Curve) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Family, b.Family))
