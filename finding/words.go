@@ -346,7 +346,7 @@ var words = map[Kind]entry{
 	KernelByEvidence: {Note, "the kernel %n has the most evidence (hyperparameters integrated " +
 		"out) of the " +
 		"kernels tried: %N"},
-	KernelsOnSome: {Note, "kernels were compared on %d of %d training rows, and the best was " +
+	KernelsOnSome: {Note, "kernels were compared on %d of %d training rows, and %n was then " +
 		"trained on all"},
 	ShortenedSteps: {Note, "%d of %d training steps left the objective's domain and were " +
 		"shortened (the last: %s)"}, MeanOfBatches: {Note, "objective_value is the mean over the " +

@@ -188,7 +188,7 @@ func (o Asked) ResolveFor(table *dataset.Table) (Asked, error) {
 // A sparse GP has defaultInducing inducing inputs, or half the rows if these are fewer.
 const (
 	AutoFull        = 20000
-	DefaultFull     = 2000
+	DefaultFull     = 3000
 	DefaultInducing = 500
 	MaxAuto         = 2000 // the most inducing inputs that auto may choose
 )

@@ -245,6 +245,14 @@ func (p *Plan) predictsBy(rows int) {
 	}
 }
 
+// Some returns the plan of a full GP for some of its rows.
+func (p *Plan) Some(rows []int) *Plan {
+	some := *p
+	some.Share = p.Choose(rows)
+	some.All = p.All.Some(rows)
+	return &some
+}
+
 // Sparse says whether there are inducing inputs.
 func (p *Plan) Sparse() bool { return p.Choice.Inducing > 0 }
 

@@ -3,9 +3,8 @@ package search
 import (
 	"cmp"
 	"context"
-	"os"
+	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
@@ -15,77 +14,94 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// comparedRows is the most rows on which kernels are compared.
-var comparedRows = env("KRIGO_SCREEN", 300)
+// comparedRows is the number of rows that compare kernels if there are many more.
+const comparedRows = 300
 
-func env(name string, value int) int {
-	if v, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return v
-	}
-	return value
-}
-
-// sampled returns the plan for comparedRows of the rows, or nil if kernels are compared on all
-// rows: there are few rows, one kernel, or training isn't by the evidence of a full GP.
+// sampled returns the plan for comparedRows of the rows.
+// It returns nil if kernels are compared on all rows: there aren't many more, there is one kernel,
+// or training isn't by the evidence of a full GP.
 func sampled(p *plan.Plan) *plan.Plan {
-	if p.N < comparedRows*5/4 || enough(p) == 0 || len(p.Families) < 2 || !sideBySide(p) ||
-		p.Options.Prior.Kind != "informed" || p.Restarts > 1 {
+	if 4*p.N < 5*comparedRows || enough(p) == 0 || len(p.Families) < 2 || p.Sparse() ||
+		p.Options.Prior.Kind != "informed" || p.Restarts > 1 || p.Data.Ranks().Size() > 1 {
 		return nil
 	}
-	rows := Spread(p.N, comparedRows)
-	some := *p
-	some.Share = p.Choose(rows)
-	some.All = p.All.Some(rows)
+	some := p.Some(Spread(p.N, comparedRows))
 	some.Sampled = true
-	return &some
+	return some
 }
 
-// onAllRows trains the kernel that was the best on a sample of the rows, from where its training
-// on the sample ended.
+// onAllRows trains the finalists of a sample on all rows, and chooses the best of them.
 func onAllRows(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t Trained) (Trained, error) {
+	finalists := t.finalists(p.Options.Labels())
 	all := *p
-	best := t.Best
-	all.Families = []plan.Family{best.Family}
-	t.Findings.Add(finding.KernelsOnSome, comparedRows, p.N)
-	finalists := []Run{best}
-	if p.Options.Labels() {
-		for _, r := range t.All {
-			if r.Family.Of == ask.AutoLinear && best.Family.Of != ask.AutoLinear {
-				finalists = append(finalists, r)
-			}
-		}
-	}
-	found := make([]Run, len(finalists))
 	all.Families = lists.Of(finalists, func(r Run) plan.Family { return r.Family })
+	ends := make([]Run, len(finalists))
 	for i, r := range finalists {
-		event := r.event
-		event.Stage = "best kernel on all rows"
-		run := c.Run(r.key+"/all", event)
-		load := run.Load
-		run.Load = func(key string) *method.State {
-			if own := load(key); own != nil {
-				return own
-			}
-			found := load(c.Stage + deal.Sample + r.key)
-			if found == nil || found.Descent == nil || env("KRIGO_ONWARD", 1) == 0 {
-				return nil
-			}
-			more := float64(p.N) / float64(comparedRows)
-			return &method.State{Descent: found.Descent.Onward(more)}
-		}
-		run.Goes = true
-		run.Memory = memory(p)
-		run.Enough = nearMinimum * float64(p.N) / float64(comparedRows)
 		var err error
-		if r.Result, err = all.Problem(ctx, c, r.Family).Minimize(ctx, run, r.Result.X); err != nil {
+		r.event.Stage = cmp.Or(nth("finalist", i, len(finalists)), "best kernel") + ", all rows"
+		if ends[i], err = onward(ctx, &all, c, r); err != nil {
 			return t, err
 		}
-		found[i] = r
-		t.All = append(t.All, r)
+		t.All = append(t.All, ends[i])
 	}
-	order := []int{0, 1}[:len(found)]
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(found[a].Result.Value, found[b].Result.Value) })
-	best = found[straight(&all, order, found)[0]]
-	t.Best = best
-	return t, cmp.Or(ctx.Err(), p.Rows.Err())
+	values := lists.To(len(ends), func(i int) float64 {
+		// More rows say about as much more of the parameters of one kernel as of another's.
+		paid := 0.
+		if nats := finalists[i].nats; nats != nil {
+			paid = *nats - finalists[i].Result.Value
+		}
+		return ends[i].Result.Value + paid + ends[i].Family.Doubt
+	})
+	order := lists.To(len(ends), func(i int) int { return i })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	t.Best = ends[straight(&all, order, ends)[0]]
+	t.Findings.Add(finding.KernelsOnSome, comparedRows, p.N, t.Best.Family.Name)
+	return t, nil
+}
+
+// finalists returns the runs of a sample that go on to all rows: the best, the best of the kernels
+// without a line and alike lengthscales, and for labels the linear kernel.
+// A weak function that few rows don't show may leave a line alone, from which training on all rows
+// doesn't come back (protein, 560 rows: the RMSE is 13 % higher without a second finalist).
+func (t Trained) finalists(labels bool) []Run {
+	all := []Run{t.Best}
+	add := func(r Run) {
+		if r.Result != nil && !slices.ContainsFunc(all, func(o Run) bool { return o.key == r.key }) {
+			all = append(all, r)
+		}
+	}
+	add(t.plain)
+	for _, r := range t.All {
+		if labels && r.Family.Of == ask.AutoLinear {
+			add(r)
+		}
+	}
+	return all
+}
+
+// onward trains a kernel on all rows, from where its training on a sample ended and with the
+// curvature that it met there. It ends as near a minimum, for each row, as the sample's training.
+func onward(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, r Run) (Run, error) {
+	earlier := c.Run(deal.Sample+r.key, r.event)
+	r.key += "/all rows"
+	run := c.Run(r.key, r.event)
+	more := float64(p.N) / comparedRows
+	load := run.Load
+	run.Load = func(key string) *method.State {
+		own := load(key)
+		if sample := earlier.Load(earlier.Key); own == nil && sample != nil {
+			own = &method.State{Descent: sample.Descent.Onward(more)}
+		}
+		return own
+	}
+	run.Goes = true
+	run.Memory = memory(p)
+	run.Enough = nearMinimum * more
+	result, err := p.Problem(ctx, c, r.Family).Minimize(ctx, run, r.Result.X)
+	if err != nil {
+		return r, fmt.Errorf("%s on all rows: %w", r.Family.Name, err)
+	}
+	r.Result = result
+	r.nats = nil
+	return r, cmp.Or(ctx.Err(), p.Rows.Err())
 }

@@ -33,6 +33,7 @@ type Trained struct {
 	All      []Run
 	Findings finding.List
 	failed   error // why the first start failed that did
+	plain    Run   // the best run before further kernels were tried, if its evidence is known
 	// expressions of the kernels that were tried, if the budget ended too early for all
 	Tried []string
 }
@@ -65,6 +66,7 @@ func compete(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (t Trained,
 	// Contenders are the families that may still be the best, and by says what compares them.
 	first, by, err := contenders(ctx, p, c, found)
 	if err == nil && by == finding.KernelByEvidence && p.Options.Prior.Kind == "informed" {
+		t.plain = found[first[0]]
 		if p, found, err = tryAlike(ctx, p, c, &t, found, first[0]); err == nil {
 			first, by, err = contenders(ctx, p, c, found)
 		}
