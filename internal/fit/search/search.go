@@ -38,23 +38,6 @@ type Trained struct {
 	Tried []string
 }
 
-// Train finds the best kernel and its parameters.
-// Of many rows, a sample compares the kernels, and all rows train the best one.
-func Train(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (t Trained, err error) {
-	some := sampled(p)
-	if some == nil {
-		return compete(ctx, p, c)
-	}
-	err = c.During(deal.Sample, func() (err error) {
-		t, err = compete(ctx, some, c)
-		return err
-	})
-	if err != nil {
-		return t, err
-	}
-	return onAllRows(ctx, p, c, t)
-}
-
 // compete minimises from every starting point of every family, and chooses the best run.
 // The rough runs of a race, and of a search for the best start, go on to the end only if they may
 // be the best.
