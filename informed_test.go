@@ -585,7 +585,7 @@ func TestDefaultObjective(t *testing.T) {
 		})
 		must.Hold(t, m.Certificate.Rows == certify, "%d rows: %+v", n, m)
 	}
-	m := trained(t, waves(2900), krigo.Options{
+	m := trained(t, waves(4300), krigo.Options{
 		Kernel:  krigo.Kernel{Expression: "se", ARD: "off"},
 		Method:  krigo.Method{Epochs: 1},
 		Promise: krigo.Promise{Population: "same"},
@@ -703,7 +703,7 @@ func TestPredictorForged(t *testing.T) {
 // without seeing the certified rows.
 func TestNearestPriorIsBlind(t *testing.T) {
 	must.Long(t)
-	const rows, prior = 2860, 2002
+	const rows, prior = 4002, 3002
 	of := func(altered bool) *krigo.Model {
 		rng := rand.New(rand.NewPCG(3, 4))
 		table := &dataset.Table{Source: "blind", Names: []string{"a", "b", "y"}, Rows: rows, Lines: every(2, 1, rows+2)}

@@ -35,7 +35,7 @@ func (s Steps) Descent() Descent {
 // Batched holds the settings of training with all rows in every step, or with a batch of rows.
 type Batched struct {
 	// lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free).
-	// Default: lbfgs; adam for svgp, batches, renyi above 2,000 rows.
+	// Default: lbfgs; adam for svgp, batches, renyi above 3,000 rows.
 	Optimizer string `set:"optimizer" value:"O" values:"lbfgs mma adam sgd" for:"training"`
 	// Most passes over the rows; an evaluation of lbfgs or mma is a pass.
 	// Default: lbfgs, mma 1,000; adam 3,000 steps, nearest 500 to 900.

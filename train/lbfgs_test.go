@@ -332,3 +332,32 @@ func BenchmarkIteration(b *testing.B) {
 		}
 	}
 }
+
+// TestOnward: on a function of four times the curvature, whose minimum is elsewhere, a run that takes the curvature
+// along needs at most two thirds of the evaluations.
+func TestOnward(t *testing.T) {
+	const n = 30
+	quadratic := func(factor, middle float64) *objective {
+		return &objective{n: n, eval: func(x, g []float64) (value float64, _ error) {
+			for i := range x {
+				c := factor * math.Exp(6*float64(i)/n)
+				value += c * (x[i] - middle) * (x[i] - middle) / 2
+				g[i] = c * (x[i] - middle)
+			}
+			return value, nil
+		}}
+	}
+	o := LBFGS{Memory: 40}
+	var end *State
+	keep := func(s *State) error {
+		end = s.Clone()
+		return nil
+	}
+	must.Get(o.Minimize(t.Context(), quadratic(1, 1), Start(make([]float64, n)), keep))(t)
+	fresh := quadratic(4, 1.3)
+	must.Get(o.Minimize(t.Context(), fresh, Start(end.X), nil))(t)
+	onward := quadratic(4, 1.3)
+	r := must.Get(o.Minimize(t.Context(), onward, end.Onward(4), nil))(t)
+	must.Hold(t, 3*onward.calls < 2*fresh.calls && r.Value < 1e-6, "%d evaluations, %d without; value %g", onward.calls,
+		fresh.calls, r.Value)
+}

@@ -230,7 +230,7 @@ class Parameters(Estimator):
             objective)
         optimizer :
             lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free) (default lbfgs; adam for
-            svgp, batches, renyi above 2,000 rows)
+            svgp, batches, renyi above 3,000 rows)
         epochs :
             most passes over the rows; an evaluation of lbfgs or mma is a pass (default lbfgs, mma 1,000; adam 3,000
             steps, nearest 500 to 900)

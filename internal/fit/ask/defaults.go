@@ -19,7 +19,7 @@ import (
 // Since version 4 the order of columns doesn't change which rows are certified, so that fits have
 // other prior rows.
 // Command board of the laboratory fails if defaults change and the version doesn't.
-const DefaultsVersion = 4
+const DefaultsVersion = 5
 
 // InformedRows returns how many of n rows train an informed prior if no share is given.
 // The rule looks at no data, so it costs nothing.
