@@ -292,7 +292,7 @@ func TestPipe(t *testing.T) {
 		{"predict", "failed", "", map[string]any{"model": 99, "table": of}, buffers},
 		{"predict", "failed", "", map[string]any{"model": fitted["model"], "table": of}, buffers[1:]},
 		{"predict", "data", "x", map[string]any{"model": fitted["model"], "table": of},
-			[][]byte{numbers(slices.Repeat([]float64{math.NaN()}, rows)), ends, data, numbers(y)}},
+			[][]byte{numbers(slices.Repeat([]float64{math.Inf(1)}, rows)), ends, data, numbers(y)}},
 		{"fit", "failed", "", map[string]any{"table": map[string]any{"names": []string{"x"}, "text": []bool{true},
 			"rows": 1 << 40}}, buffers},
 		{"fit", "failed", "", map[string]any{"table": map[string]any{"names": []string{"x"}, "text": []bool{false},
