@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/must"
 )
@@ -33,10 +34,17 @@ func TestBudget(t *testing.T) {
 	}
 	// a product of kernels, from one of many starts
 	auto := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Budget: time.Nanosecond}}
-	if m, err := krigo.Fit(context.Background(), half(), auto); err != nil {
-		t.Error(err)
-	} else if _, differs, err := m.Refit(context.Background(), half(), nil); differs != "" || err != nil {
-		t.Errorf("by default, fitted again: %s, %v", differs, err)
+	of := auto
+	of.Data.Target = "y"
+	// of 420 prior rows, 300 compare kernels
+	for _, c := range []struct {
+		table *dataset.Table
+		o     krigo.Options
+	}{{half(), auto}, {bumps(t, 600), of}} {
+		m := fit(t, c.table, c.o)
+		if _, differs, err := m.Refit(context.Background(), c.table, nil); differs != "" || err != nil {
+			t.Errorf("by default, fitted again: %s, %v", differs, err)
+		}
 	}
 	o.Run.Budget = time.Hour
 	m = fit(t, half(), o)

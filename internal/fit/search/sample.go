@@ -44,11 +44,12 @@ func Train(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (t Trained, e
 }
 
 // sampled returns the plan for comparedRows of the rows.
-// It returns nil if kernels are compared on all rows: there aren't many more, there is one kernel,
-// or training isn't by the evidence of a full GP.
+// It returns nil if kernels are compared on all rows: there aren't many more, or training isn't by
+// the evidence of a full GP.
+// One kernel trains so too, since a budget may leave one, and the model is made again without it.
 func sampled(p *plan.Plan) *plan.Plan {
 	few := comparedRows(p.N)
-	if 4*p.N < 5*few || enough(p) == 0 || len(p.Families) < 2 || p.Sparse() ||
+	if 4*p.N < 5*few || enough(p) == 0 || p.Sparse() ||
 		p.Options.Prior.Kind != "informed" || p.Restarts > 1 || p.Data.Ranks().Size() > 1 {
 		return nil
 	}
