@@ -41,7 +41,7 @@ func TestBudget(t *testing.T) {
 		table *dataset.Table
 		o     krigo.Options
 	}{{half(), auto}, {bumps(t, 600), of}} {
-		m := fit(t, c.table, c.o)
+		m := trained(t, c.table, c.o)
 		if _, differs, err := m.Refit(context.Background(), c.table, nil); differs != "" || err != nil {
 			t.Errorf("by default, fitted again: %s, %v", differs, err)
 		}
