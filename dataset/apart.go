@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -83,7 +82,7 @@ func push(least []float64, v float64, rows int64) {
 }
 
 // span returns the range of the values that don't stand apart.
-func (e ends) span() span {
+func (e *ends) span() span {
 	low := e.Low[:]
 	high := e.High[:]
 	for before := int64(-1); before != e.Rows && e.Rows > fewRows; {
@@ -110,8 +109,9 @@ func (e *ends) without(end, other []float64) []float64 {
 	return end
 }
 
-// spans returns for each input the range of its values in these rows that don't stand apart.
-func (d *Data) spans(rows []int) (of []span, err error) {
+// spans returns for each input the range of its values in these rows that don't stand apart, and
+// whether any do.
+func (d *Data) spans(rows []int) (of []span, apart bool, err error) {
 	columns := make([]ends, d.Cols)
 	err = ranks.InTurn(d.Ranks(), func() error {
 		return d.each(rows, func(_ int, x, _ []float64) {
@@ -125,5 +125,10 @@ func (d *Data) spans(rows []int) (of []span, err error) {
 		_, err := binary.Decode(state, binary.LittleEndian, columns)
 		return err
 	})
-	return lists.Of(columns, ends.span), err
+	for _, c := range columns {
+		all := c.Rows
+		of = append(of, c.span())
+		apart = apart || c.Rows < all
+	}
+	return of, apart, err
 }

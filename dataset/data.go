@@ -211,6 +211,8 @@ const MaxCategories = 256
 type Encoding struct {
 	Missing string   `json:"missing"` // Refuse, FillMean or Indicate
 	Columns []Column `json:"columns"` // columns of the table, in the order of their inputs
+	// Whether means leave out values that stand apart (see [SlipFrom]). They count in older models.
+	Without bool `json:"without_apart,omitzero"`
 }
 
 // Column is what an [Encoding] says about one column of a table.
@@ -379,14 +381,15 @@ func (e *Encoding) String() string {
 
 // Near says whether two encodings are the same, except for the last digits of means.
 func (e *Encoding) Near(f *Encoding) bool {
-	return e.Missing == f.Missing && slices.EqualFunc(e.Columns, f.Columns, func(a, b Column) bool {
-		mean := (a.Mean == nil && b.Mean == nil) ||
-			(a.Mean != nil && b.Mean != nil &&
-				math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300))
-		return a.Name == b.Name && mean && a.Gap == b.Gap &&
-			(a.Categories == nil) == (b.Categories == nil) &&
-			slices.Equal(a.Categories, b.Categories)
-	})
+	return e.Missing == f.Missing && e.Without == f.Without &&
+		slices.EqualFunc(e.Columns, f.Columns, func(a, b Column) bool {
+			mean := (a.Mean == nil && b.Mean == nil) ||
+				(a.Mean != nil && b.Mean != nil &&
+					math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300))
+			return a.Name == b.Name && mean && a.Gap == b.Gap &&
+				(a.Categories == nil) == (b.Categories == nil) &&
+				slices.Equal(a.Categories, b.Categories)
+		})
 }
 
 // encoder turns cells of a column into inputs.

@@ -133,6 +133,9 @@ type Scaling struct {
 	// Whether the model sees the target as it is, because its noise is about counts or about
 	// positive numbers. Losses are counted in standard deviations of the target even so.
 	AsIs bool `json:"target_as_is,omitzero"`
+	// Whether values of inputs stand apart, and so don't count (see [SlipFrom]). They count in
+	// older models.
+	Without bool `json:"without_apart,omitzero"`
 }
 
 // ScalingOf computes means and population standard deviations (ddof 0) on the given rows of all
@@ -146,6 +149,13 @@ type Scaling struct {
 // would be ten standard deviations from all others, and a kernel couldn't learn about the category
 // from other rows, or the other way round.
 func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
+	return Scaling{Source: source, Without: true}.Again(d, rows)
+}
+
+// Again computes the constants of a scaling from these rows as [ScalingOf] does, except that values
+// that stand apart count if s says so.
+func (s Scaling) Again(d *Data, rows []int) (Scaling, error) {
+	source := s.Source
 	_, n, err := ranks.Place(d.Ranks(), len(rows))
 	if err != nil {
 		return Scaling{}, err
@@ -154,15 +164,18 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)",
 			d.Source, source)
 	}
-	of, err := d.spans(rows)
+	of, apart, err := d.spans(rows)
 	if err != nil {
 		return Scaling{}, err
+	}
+	if !s.Without {
+		of = nil
 	}
 	columns, err := d.moments(rows, of)
 	if err != nil {
 		return Scaling{}, err
 	}
-	s := Scaling{Source: source}
+	s = Scaling{Source: source, Without: of != nil && apart}
 	for j, name := range d.Inputs {
 		m := columns[j]
 		if !allFinite([]float64{m.Mean, m.SD}) {

@@ -245,6 +245,7 @@ func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, erro
 type Coding struct {
 	Categorical []string // names of columns
 	Missing     string   // Refuse, FillMean or Indicate
+	Counting    bool     // values that stand apart count (see Encoding.Without)
 }
 
 // Encode does what [Table.Regression] does, for a table with categorical columns or missing values.
@@ -256,7 +257,7 @@ func (t *Table) Encode(target string, ignored []string, how Coding,
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoding{Missing: how.Missing,
+	e := &Encoding{Missing: how.Missing, Without: !how.Counting,
 		Columns: lists.Of(d.Inputs, func(name string) Column { return Column{Name: name} })}
 	for _, name := range how.Categorical {
 		if name == target {
@@ -296,7 +297,7 @@ func (t *Table) Encode(target string, ignored []string, how Coding,
 // d.Encoding says which of them are categorical.
 func (d *Data) Learn(rows []int) (*Encoding, error) {
 	own := d.Encoding
-	e := &Encoding{Missing: own.Missing}
+	e := &Encoding{Missing: own.Missing, Without: own.Without}
 	for _, c := range own.Columns {
 		c.Mean = nil
 		c.Gap = false
@@ -330,10 +331,12 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	for k := range columns {
 		columns[k].values = map[float64]bool{}
 	}
-	of, err := cells.spans(rows)
+	of, _, err := cells.spans(rows)
 	if err != nil {
 		return err
 	}
+	count := !e.Without
+	e.Without = false
 	err = cells.each(rows, func(first int, x, _ []float64) {
 		for i, v := range x {
 			c := &columns[i%cells.Cols]
@@ -343,7 +346,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 				continue
 			case e.Columns[i%cells.Cols].Categories != nil:
 				c.values[v] = true
-			case of[i%cells.Cols].holds(v):
+			case count || of[i%cells.Cols].holds(v):
 				c.sum.Add(v)
 				c.summed++
 			}
@@ -371,6 +374,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 				!slices.ContainsFunc(linalg.UpTo(k), func(o int) bool {
 					return e.Columns[o].Gap && slices.Equal(columns[o].gaps, found.gaps)
 				})
+			e.Without = e.Without || found.summed < found.count
 			mean := found.sum.Value() / float64(found.summed)
 			if math.IsInf(mean, 0) || mean != mean {
 				return overflow(d.Source, c.Name)

@@ -149,7 +149,7 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 		rows = append(rows, d.RowsOf(roles, dataset.Certified)...)
 		whose = "prior and certified rows"
 	}
-	again, err := dataset.ScalingOf(d, rows, s.Source)
+	again, err := s.Again(d, rows)
 	if again.AsIs = s.AsIs; m.Classes != nil {
 		again.TargetMean, again.TargetScale = observation.LabelScale(m.drawn())
 	}
@@ -163,7 +163,8 @@ func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	near := func(a, b, unit float64) bool {
 		return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(b), unit)
 	}
-	same := len(again.InputMean) == len(s.InputMean) && len(again.InputMean) == len(s.InputScale) &&
+	same := again.Without == s.Without && len(again.InputMean) == len(s.InputMean) &&
+		len(again.InputMean) == len(s.InputScale) &&
 		near(s.TargetMean, again.TargetMean, again.TargetScale) &&
 		near(s.TargetScale, again.TargetScale, 0)
 	if a, b := again.Transform, s.Transform; same && b != nil {

@@ -53,7 +53,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14, 15)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
@@ -154,6 +154,7 @@ class Table:
             self.encoding = head.of("encoding").objects("columns")
             self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) in ("mean", "indicator")
         self.indicates = head.has("encoding") and head.of("encoding")("missing", str) == "indicator"
+        self.without = head.has("encoding") and head.of("encoding")("without_apart", bool)
         by_blocks = group.startswith("block:") and group not in columns
         used = self.names + [target] + [group] * bool(group and not by_blocks) + [n for n in (offset, noise) if n and n not in self.names] + [limits] * (limits not in ("", target))
         require(not head.has("reading"), "not checked by this program: a special way of reading cells (reading)")
@@ -200,7 +201,7 @@ class Table:
         self.whole = [(i, row, long_text(as_text(groups[i])) if groups else b"") for i, row in zip(aimed, rows)]
     def encode(self, prior):
         """Makes the inputs x. Refuses categories, and values that fill gaps, which don't follow from the prior rows."""
-        made, names, self.one_hot, told = [], [], [], []
+        made, names, self.one_hot, told, apart = [], [], [], [], False
         for name, cells, entry in zip(self.names, self.cells, self.encoding or [Fields({})] * len(self.cells)):
             known = [cells[i] for i in prior if cells[i] not in ("", None) and cells[i] == cells[i]]  # noqa: PLR0124
             if entry.has("categories"):
@@ -212,7 +213,8 @@ class Table:
                 self.one_hot += [True] * len(own)
                 continue
             mean = entry("mean", float)
-            middle = without_apart(known)
+            middle = without_apart(known) if self.without else known
+            apart |= self.fill and len(middle) < len(known)
             own = fsum(middle) / len(middle) if self.fill and known else mean
             require(entry.has("mean") == self.fill and abs(own - mean) <= 1e-9 * abs(mean), f"what fills gaps of {name!r} isn't the prior rows' mean")
             names, made, self.one_hot = names + [name], made + [[mean if isnan(c) else c for c in cells]], self.one_hot + [False]
@@ -222,6 +224,7 @@ class Table:
             if gap:
                 told.append(gaps)
                 names, made, self.one_hot = names + [f"{name}=missing"], made + [[float(isnan(c)) for c in cells]], self.one_hot + [True]
+        require(apart == self.without, "no values that the encoding leaves out stand apart")
         require(names == self.inputs, "the encoding makes other inputs than the model's")
         self.x = list(zip(*made))
 
@@ -299,9 +302,11 @@ def scale_rows(head, table, roles):
     means, scales = s.list("input_mean", float) + [s("target_mean", float)], s.list("input_scale", float) + [s("target_scale", float)]
     require(len(means) == len(scales) == d + 1 > 1 and min(scales) > 0, "the scaling doesn't fit the inputs, or has a scale that isn't positive")
     require(source in ("prior-rows", "all-rows", "declared"), f"the scaling has an unknown source, {source!r}")
+    without, apart = s("without_apart", bool), source == "declared"
     for j in range(d + 1 if source != "declared" else 0):
         values = [all_rows[i][j] for i in roles[PRIOR] + roles[CERTIFIED] * (source == "all-rows")]
-        values = values if j == d or table.one_hot[j] else without_apart(values)
+        middle = values if j == d or table.one_hot[j] or not without else without_apart(values)
+        apart, values = apart or len(middle) < len(values), middle
         unit = ldexp(0.5, frexp(max(map(abs, values)))[1])  # the squares of other numbers than those near 1 may overflow
         mean = fsum(v / unit for v in values) / len(values)
         mean, sd = mean * unit, sqrt(fsum((v / unit - mean)**2 for v in values) / len(values)) * unit
@@ -310,6 +315,7 @@ def scale_rows(head, table, roles):
         if j < d and (table.one_hot[j] or sd <= 1e-13 * abs(mean)):
             mean, sd = 0.0 if table.one_hot[j] else mean, 1.0
         require(abs(means[j] - mean) <= 1e-9 * max(abs(mean), sd) and abs(scales[j] - sd) <= 1e-9 * sd, f"the scaling's constants don't follow from {source}")
+    require(apart or not without, "no values that the scaling leaves out stand apart")
     scaled = [tuple((v - m) / s for v, m, s in zip(row, means, scales)) for row in all_rows]
     return [(row[:-1], row[-1]) for row in scaled], scales[-1]
 

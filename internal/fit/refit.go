@@ -34,6 +34,7 @@ func Refit(ctx context.Context, m *model.Model, table *dataset.Table,
 		return nil, "", err
 	}
 	o.Run.Progress = progress
+	o.Counting = !m.Scaling.Without && (m.Encoding == nil || !m.Encoding.Without)
 	// When the model was fitted, dates may have been numbers.
 	// In this table they may be text, in another form.
 	table, err = m.Kinds.Spread(table.ReadAs(m.Reading))

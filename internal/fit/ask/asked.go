@@ -38,7 +38,9 @@ type Asked struct {
 	Spare int
 	// the options come from a model or a declaration, which say whether the target has a transform
 	Kept bool
-	open bool // the user asked for neither ε nor a share (see everyWidth)
+	// values of inputs that stand apart count (see dataset.Scaling.Without)
+	Counting bool
+	open     bool // the user asked for neither ε nor a share (see everyWidth)
 }
 
 // Newly returns what a user asks for.

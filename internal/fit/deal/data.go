@@ -186,7 +186,7 @@ func (d *Dealt) view(table *dataset.Table) (err error) {
 	}
 	if ask.Encodes(o) {
 		if d.Data, err = table.Encode(o.Target, ignored, dataset.Coding{Categorical: o.Categorical,
-			Missing: o.Missing}, func(v *dataset.Data) ([]int, error) {
+			Missing: o.Missing, Counting: d.Options.Counting}, func(v *dataset.Data) ([]int, error) {
 			if v, err = group(v); err != nil {
 				return nil, err
 			}
@@ -274,12 +274,13 @@ func (d *Dealt) scale() (err error) {
 				spelling.Quote(o.Classes[int(y[0])]), cautious.Name(o.Target)))
 		}
 	}
+	rule := dataset.Scaling{Source: o.Scaling, Without: !d.Options.Counting}
 	switch o.Scaling {
 	case dataset.PriorRows:
-		d.Scaling, err = dataset.ScalingOf(d.Data, prior, o.Scaling)
+		d.Scaling, err = rule.Again(d.Data, prior)
 	case dataset.AllRows:
-		d.Scaling, err = dataset.ScalingOf(d.Data,
-			append(prior, d.Data.RowsOf(d.Roles, dataset.Certified)...), o.Scaling)
+		d.Scaling, err = rule.Again(d.Data,
+			append(prior, d.Data.RowsOf(d.Roles, dataset.Certified)...))
 	default:
 		d.Scaling = *o.Declared
 		d.Scaling.Source = dataset.Declared
