@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 )
@@ -409,6 +410,54 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	return nil
 }
 
+// legible returns the table with missing values in place of texts in columns that are read for
+// numbers and may have gaps. If more than half of a column's cells are such texts, it returns t.
+func (t *Table) legible(uses []use) *Table {
+	as := t
+	for _, u := range uses {
+		texts := t.Texts(u.column)
+		if texts == nil || u.categorical || !u.gaps || t.Disk != nil {
+			continue
+		}
+		numbers := lists.Of(texts, func(text string) float64 {
+			if v, err := parse(text); err == nil && v-v == 0 && !t.Strange(u.column, text) {
+				return v
+			}
+			return math.NaN()
+		})
+		if as == t {
+			as = t.apart()
+		}
+		n := 0
+		for i := u.column; i < len(as.Values); i += len(t.Names) {
+			at := &as.Values[i]
+			if *at != *at {
+				continue
+			}
+			text := texts[int(*at)]
+			if *at = numbers[int(*at)]; *at != *at {
+				as.unread[place{i / len(t.Names), u.column}] = text
+				n++
+			}
+		}
+		as.Text[u.column] = nil
+		if _, own := t.Own(); 2*n > own {
+			return t
+		}
+	}
+	return as
+}
+
+// apart returns a copy of a table in memory whose cells may change.
+func (t *Table) apart() *Table {
+	as := *t
+	as.Values = slices.Clone(t.Values)
+	as.Text = slices.Clone(t.Text)
+	as.codes = nil
+	as.unread = map[place]string{}
+	return &as
+}
+
 // merged says whether v may stand for several categories, because float64 rounds whole numbers from
 // 2^53 on. It is false outside of a fit, because no model has such a category, and such a number
 // counts as other.
@@ -460,7 +509,7 @@ func (t *Table) notNumber(u use, text string) error {
 	case decimalComma == nil:
 		return fmt.Errorf("%q is not a number; write a decimal point, not a comma",
 			spelling.Clip(text))
-	case len(t.Names) == 1:
+	case len(t.Names) == 1 && t.Lines != nil:
 		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs",
 			spelling.Clip(text))
 	case u.fitting:

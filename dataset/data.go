@@ -308,27 +308,50 @@ func (e *Encoding) Filling(inputs []string, means []float64) *Encoding {
 	return filling
 }
 
-// Gaps returns how many inputs each of this rank's rows misses, and tells which.
-func (d *Data) Gaps() (rows []int, found finding.List, err error) {
+// Gaps returns how many inputs each of this rank's rows misses, and tells which. Texts in columns of
+// numbers count as missing. If gaps are usual, nothing else does. It returns nil if there are none.
+func (d *Data) Gaps(usual bool) (rows []int, found finding.List, err error) {
+	if usual && len(d.table.unread) == 0 {
+		return nil, nil, nil
+	}
+	type tally struct {
+		n, first int
+		text     string
+	}
 	begin, own := d.table.Own()
 	rows = make([]int, own)
-	missing := make([]int, len(d.inputs))
-	first := make([]int, len(d.inputs))
+	tallies := [2][]tally{make([]tally, len(d.inputs)), make([]tally, len(d.inputs))} // gaps, texts
 	err = d.table.Each(d.inputs, func(i int, cells []float64) error {
 		for k, v := range cells {
-			if v != v {
-				rows[i-begin]++
-				if missing[k]++; missing[k] == 1 {
-					first[k] = i
-				}
+			if v == v {
+				continue
+			}
+			kind := 0
+			text, unread := d.table.unread[place{i - begin, d.inputs[k]}]
+			if unread {
+				kind = 1
+			} else if usual {
+				continue
+			}
+			rows[i-begin]++
+			at := &tallies[kind][k]
+			if at.n++; at.n == 1 {
+				at.first = i
+				at.text = text
 			}
 		}
 		return nil
 	})
-	for k, n := range missing {
-		if n > 0 {
-			found.Add(finding.NewGaps, d.table.Names[d.inputs[k]], n, own, d.table.Where(first[k]),
-				Filled(d.Encoding.Categorical(k)))
+	for kind, of := range tallies {
+		for k, at := range of {
+			name := d.table.Names[d.inputs[k]]
+			switch where := d.table.Where(at.first); {
+			case at.n == 0:
+			case kind == 0:
+				found.Add(finding.NewGaps, name, at.n, own, where, Filled(d.Encoding.Categorical(k)))
+			default:
+				found.Add(finding.Unread, name, at.n, own, where, at.text, Filled(false))
+			}
 		}
 	}
 	return rows, found, err

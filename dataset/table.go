@@ -57,7 +57,12 @@ type Table struct {
 	named map[oddText]string // how numbers in columns that name things were first written
 	// why the cells of a column can't be read, by the column's name. They count as missing.
 	refused map[string]error
+	// texts of columns of numbers that legible made missing, by their place
+	unread map[place]string
 }
+
+// place is that of a cell.
+type place struct{ row, column int }
 
 // oddText is a text in a column that would be a number if cells were written otherwise.
 type oddText struct {

@@ -208,6 +208,7 @@ func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error)
 
 // Unlabelled does what [Table.Unlabelled] does, for the columns that the encoding turns into these
 // inputs. It also takes a table that has the inputs themselves instead of the columns.
+// If the encoding fills missing numbers, it fills texts, too. [Data.Gaps] tells them.
 func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -219,6 +220,7 @@ func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 		}
 	}
 	if err == nil {
+		t = t.legible(e.uses(columns))
 		err = t.check(e.uses(columns)...)
 	}
 	if err != nil {

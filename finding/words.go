@@ -135,6 +135,7 @@ const (
 	OutsideRange   Kind = "outside_range"
 	MayGroup       Kind = "may_name_units"
 	NewGaps        Kind = "gaps_in_new_rows"
+	Unread         Kind = "unreadable_in_new_rows"
 	VarianceLost   Kind = "variance_out_of_range"
 	BandUnchecked  Kind = "band_unchecked"
 )
@@ -395,6 +396,8 @@ var words = map[Kind]entry{
 		"miss none, so no guarantee is about these rows"},
 	MayGroup: {Warning, "%n has %d values in %d rows, as names of patients or places do; if " +
 		"further rows are of new ones, say %s, so that the promise is about them"},
+	Unread: {Warning, "%n: %d of %d cells can't be read as numbers (the first in %n: %q), %s; no " +
+		"guarantee is about these rows"},
 	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +
 		"made from, in an " +
 		"input, or are farther from the training rows than nearly all others; no guarantee is " +

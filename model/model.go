@@ -192,13 +192,13 @@ func (m *Model) Fills() bool {
 	return m.Encoding.Fills() || m.Scaling.Source != dataset.Declared
 }
 
-// Gaps returns how many inputs each row of d misses that no row of the fit misses, and tells which.
-// No guarantee is about such rows, so they count as outside. It returns nil if there are none.
+// Gaps returns how many inputs each row of d misses that no row of the fit misses, or has a text
+// for, and tells which. No guarantee is about such rows, so they count as outside. It returns nil if there are none.
 func (m *Model) Gaps(d *dataset.Data) (rows []int, found finding.List, err error) {
-	if m.Encoding.Fills() || !d.Encoding.Fills() {
+	if !d.Encoding.Fills() {
 		return nil, nil, nil
 	}
-	return d.Gaps()
+	return d.Gaps(m.Encoding.Fills())
 }
 
 // Targeted returns a view of the inputs and the target.

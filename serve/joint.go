@@ -38,6 +38,8 @@ type Answer struct {
 	Observed    *krigo.Observed    `json:"observed,omitempty"`    // if the query has observed=true
 	// if the query has sets=LEVEL: each row's set of labels
 	Sets [][]string `json:"sets,omitempty"`
+	// which cells of the rows were filled
+	Notices []string `json:"notices,omitempty"`
 	// the other targets of a file of several
 	Others []Answer `json:"others,omitempty"`
 }
@@ -109,6 +111,7 @@ func encodeRows[T any](text *bytes.Buffer, answer any, rows []T) {
 type KindAnswer struct {
 	Model string `json:"model"`
 	krigo.Labels
+	Notices []string `json:"notices,omitempty"`
 }
 
 // json writes the answer as JSON, one prediction after another.
@@ -145,6 +148,7 @@ type Joint struct {
 	Samples [][]float64 `json:"samples,omitempty"`
 	// for each row, its covariance with every row
 	Covariance [][]float64 `json:"covariance,omitempty"`
+	Notices    []string    `json:"notices,omitempty"`
 }
 
 // wish is what a request asks for at all its rows together.

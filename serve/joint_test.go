@@ -81,7 +81,7 @@ func TestJointRefusals(t *testing.T) {
 		{"model=sparse&draws=5", rows(1), 400, `\"draws\" isn't known: known are model, samples, seed, covariance`},
 		{"model=sparse&samples=1", rows(1001), 413, "more than 1000 rows"},
 		{"model=sparse&samples=1", rows(500), 413, "draws or covariances at 500 rows, from a model of 8 rows, would take"},
-		{"model=sparse&samples=1", `{"rows": [["a"]]}`, 400, "is text"},
+		{"model=sparse&samples=1", `{"rows": [["a"]]}`, 400, "is not a number"},
 		{"model=sparse&samples=1", `{"rows": []}`, 400, "no rows"},
 		{"samples=2&samples=3", rows(1), 400, "comes 2 times"},
 		{"model=a&model=a&samples=1", rows(1), 400, "comes 2 times"},

@@ -85,16 +85,17 @@ type job struct {
 	answer chan struct{} // closed when the job has ended
 }
 
-// run predicts the rows of a client's table. Its error says what is wrong with the rows, or is
-// errBusy or ctx's.
-func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.Prediction, error) {
+// run predicts the rows of a client's table, and tells which cells it filled. Its error says what is
+// wrong with the rows, or is errBusy or ctx's.
+func (q *queue) run(ctx context.Context, of client,
+	t *dataset.Table) (ps []model.Prediction, filled []string, err error) {
 	d, err := q.model.Unlabelled(t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	gaps, _, err := q.model.Gaps(d)
+	gaps, found, err := q.model.Gaps(d)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	j := &job{ctx: ctx, of: of, table: t, data: d, out: make([]model.Prediction, d.Rows),
 		answer: make(chan struct{})}
@@ -108,7 +109,7 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 	// always find room. A request with more rows than the limit is served if nothing else waits.
 	if c.rows > 0 && c.by[of]+d.Rows > q.limit-c.rows {
 		q.mu.Unlock()
-		return nil, errBusy
+		return nil, nil, errBusy
 	}
 	c.add(of, j)
 	c.count(of, d.Rows)
@@ -122,10 +123,10 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.P
 		for i, n := range gaps {
 			j.out[i].Outside += n
 		}
-		return j.out, j.err
+		return j.out, found.Words(), j.err
 	case <-ctx.Done():
 		q.leave(j)
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 }
 

@@ -138,12 +138,15 @@ func (i *Input) settle(m *krigo.Model) {
 }
 
 // cell returns a JSON value as the cell of a CSV file. A value is a number.
-// A category or a date may be text, and a value that may be missing may be null.
-func (i Input) cell(value json.RawMessage) (string, error) {
+// A category or a date may be text, and a value that may be missing may be null, or one of few texts
+// (see dataset.Data.Gaps).
+func (i Input) cell(value json.RawMessage, few *int) (string, error) {
 	switch value[0] {
 	case '"':
 		if i.Categories == nil && i.Date == "" {
-			return "", fmt.Errorf("%s is text: write a number", clip(value))
+			if *few--; !i.Missing || *few < 0 || len(value) > mostText {
+				return "", fmt.Errorf("%s is text: write a number", clip(value))
+			}
 		}
 		var text string
 		err := json.Unmarshal(value, &text)
@@ -334,9 +337,10 @@ func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error)
 	t := &dataset.Table{Source: "the request", Names: namesOf(of),
 		Values: make([]float64, 0, len(rows)*len(of))}
 	var work pace
+	few := fewTexts
 	for i, raw := range rows {
 		work.rest()
-		row, err := cells(raw, of)
+		row, err := cells(raw, of, &few)
 		if err != nil {
 			return nil, bad(400, "row %d: %w", i+1, err)
 		}
@@ -426,8 +430,15 @@ func tooManyRows(limit int) error {
 	return bad(413, "more than %d rows: send them in several requests", limit)
 }
 
+// A request may have at most fewTexts texts of at most mostText bytes in place of numbers, since
+// nothing measures their memory.
+const (
+	fewTexts = 1000
+	mostText = 100
+)
+
 // cells returns the cells of a row in the order of the inputs.
-func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
+func cells(raw json.RawMessage, inputs []Input, few *int) ([]string, error) {
 	out := make([]string, len(inputs))
 	var err error
 	switch raw[0] {
@@ -444,7 +455,7 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 			return nil, fmt.Errorf("it has %d values, and should have %d", len(row), len(inputs))
 		}
 		for j, value := range row {
-			if out[j], err = inputs[j].cell(value); err != nil {
+			if out[j], err = inputs[j].cell(value, few); err != nil {
 				return nil, err
 			}
 		}
@@ -458,7 +469,7 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 			if !ok {
 				return nil, fmt.Errorf("input %q is missing", input.Name)
 			}
-			if out[j], err = input.cell(value); err != nil {
+			if out[j], err = input.cell(value, few); err != nil {
 				return nil, fmt.Errorf("input %q: %w", input.Name, err)
 			}
 		}

@@ -626,17 +626,19 @@ func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *ser
 	l, err := m.together.JoinLabels(lists.Of(answers, func(a Answer) []model.Prediction {
 		return a.Predictions
 	}), level)
-	return KindAnswer{m.name, l}, err
+	return KindAnswer{m.name, l, answers[0].Notices}, err
 }
 
 // answerOf returns the predictions of a model for a table, with what else the query asks for.
 func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *served,
 	table *dataset.Table) (Answer, error) {
-	ps, err := m.queue.run(ctx, held.of, table)
+	ps, filled, err := m.queue.run(ctx, held.of, table)
 	if err != nil {
 		return Answer{}, err
 	}
-	return further(ctx, r.URL.Query(), held, &s.together, m, table, ps)
+	a, err := further(ctx, r.URL.Query(), held, &s.together, m, table, ps)
+	a.Notices = filled
+	return a, err
 }
 
 // joint answers draws and covariances at all rows of a request.
@@ -669,7 +671,7 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 		answer.Model = m.name
 		answer.Target = m.Target
 		// also refuses rows that the model can't take
-		answer.Predictions, err = m.queue.run(ctx, held.of, table)
+		answer.Predictions, answer.Notices, err = m.queue.run(ctx, held.of, table)
 	}
 	if err == nil {
 		err = of.compute(ctx, held, &s.together, m.Model, table, &answer)

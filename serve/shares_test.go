@@ -374,7 +374,7 @@ func TestWide(t *testing.T) {
 		do   func() error
 		most int64
 	}{
-		"predict": {func() error { _, err := q.run(ctx, anna, table); return err }, kept(table) + 5<<20},
+		"predict": {func() error { _, _, err := q.run(ctx, anna, table); return err }, kept(table) + 5<<20},
 		"joint": {func() error {
 			one := &turns{free: 1}
 			return all.compute(ctx, newBudget(1<<30).hold(anna), one, m, few, &Joint{})

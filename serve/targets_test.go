@@ -109,7 +109,7 @@ func TestKinds(t *testing.T) {
 	var answer KindAnswer
 	must.Do(t, json.Unmarshal([]byte(text), &answer))
 	want := must.Get(all.PredictLabels(t.Context(), rows, 0.6))(t)
-	must.Be(t, fmt.Sprint(answer), fmt.Sprint(KindAnswer{"three", want}))
+	must.Be(t, fmt.Sprint(answer), fmt.Sprint(KindAnswer{"three", want, nil}))
 	status, text = post(t, "http://"+at+"/v1/predict?sets=0.99", "text/csv", csv)
 	must.Be(t, status == 200 && strings.HasPrefix(text, "label,labels,probability_low,") &&
 		strings.Contains(text, "\"low,\"\"mid, so\"\""), true, text)

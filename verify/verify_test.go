@@ -910,7 +910,7 @@ func TestScalesWithout(t *testing.T) {
 		must.Hold(t, agrees == (err == nil && r.Matches), "%v: %s", err, said)
 		return agrees
 	}
-	for file, version := range map[string]byte{path: 16, "../model/testdata/v15.krigo": 15} {
+	for file, version := range map[string]byte{path: 16, "testdata/slips.krigo": 15} {
 		raw := must.Get(os.ReadFile(file))(t)
 		must.Be(t, raw[8], version)
 		must.Hold(t, certifies(file), "%s", file)

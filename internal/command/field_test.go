@@ -148,7 +148,7 @@ func TestLeakAlone(t *testing.T) {
 	}
 }
 
-// TestNewGaps: a model of rows without gaps predicts rows that have some. The notice names column, count and line.
+// TestNewGaps: a model of rows without gaps predicts rows that have some, or texts. The notice names column, count and line.
 func TestNewGaps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rng := rand.New(rand.NewPCG(5, 12))
@@ -173,6 +173,28 @@ func TestNewGaps(t *testing.T) {
 		outside := strings.Split(cells, ",")[5]
 		must.Hold(t, (outside == "0") == (row == 0 || row == 2), "row %d: %s", row, cells)
 	}
+	write(t, "texts.csv", "a,k\n.2,p\nn.d.,q\n.4,q\n.5,\n1e999,p\n")
+	o = call(t.Context(), "predict", "full.krigo", "texts.csv", "--keep", "a")
+	for row, cells := range strings.Split(o.stdout, "\n")[1:6] {
+		_, predicted, _ := strings.Cut(cells, ",")
+		must.Be(t, predicted, got[row+1]) // as a gap
+	}
+	must.Hold(t, strings.Contains(o.stdout, "n.d.,") && strings.Contains(o.stderr,
+		`a: 2 of 5 cells can't be read as numbers (the first in line 3: "n.d."), which the prior rows' mean fills`), "%+v", o)
+	write(t, "texts.csv", "a,k\n.2,p\nlow,q\nhigh,q\n")
+	o = call(t.Context(), "predict", "full.krigo", "texts.csv")
+	must.Hold(t, o.status != 0 && strings.Contains(o.stderr, `line 3 (row 2), column 1 ("a"): "low" is not a number`), "%+v", o)
+
+	// Texts are outside for a model that knows gaps, too.
+	write(t, "some.csv", text+",p,1\n")
+	runs(t, "fit", "some.csv", "--target", "y", "--kernel", "se", "--quiet")
+	write(t, "texts.csv", "a,k\n.2,p\nn.d.,q\n,q\n")
+	o = call(t.Context(), "predict", "some.krigo", "texts.csv", "--json")
+	var d struct{ Predictions []struct{ Mean, Outside float64 } }
+	must.Do(t, json.Unmarshal([]byte(o.stdout), &d))
+	of := d.Predictions
+	must.Hold(t, of[1].Mean == of[2].Mean && of[0].Outside+of[2].Outside == 0 && of[1].Outside == 1 &&
+		strings.Contains(o.stderr, "a: 1 of 3 cells can't be read"), "%+v", o)
 }
 
 // TestTwoNumbers: a fit of 0 and 1 as numbers says which flag fits two classes.
