@@ -387,7 +387,6 @@ func TestBadInput(t *testing.T) {
 		{[]string{"predict", "missing.krigo", "new.csv"}, 1, []string{"missing.krigo"}},
 		{[]string{"predict", "short.krigo", "new.csv"}, 1, []string{"short.krigo"}},
 		{[]string{"predict", "good.krigo", "narrow.csv"}, 1, []string{"narrow.csv", `"DIS"`}},
-		{[]string{"predict", "good.krigo", "text.csv"}, 1, []string{"text.csv", "line 5"}},
 		{[]string{"predict", "good.krigo", "missing.csv", "--out", "p.csv"}, 1, []string{"missing.csv"}},
 		{[]string{"predict", "good.krigo", "new.csv", "--out", "nowhere/p.csv"}, 1, []string{"nowhere"}},
 		{[]string{"predict"}, 2, []string{"arg"}},

@@ -226,8 +226,8 @@ func TestStandardInput(t *testing.T) {
 		{homes, "fit - --target MEDV --test - --out a.krigo", 2, []string{"standard input (-) can be read once"}},
 		{homes, "predict - -", 2, []string{"standard input (-) can be read once"}},
 		{"", "predict file.krigo -", 1, []string{"standard input: the file is empty"}},
-		{"RM,LSTAT,DIS,MEDV\n6,5,4,20\n6,5,near,20\n", "predict file.krigo -", 1,
-			[]string{"standard input: line 3 (row 2)", `"near"`}},
+		{"RM,LSTAT,DIS,MEDV\n6,5,far,20\n6,5,near,20\n", "predict file.krigo -", 1,
+			[]string{"standard input: line 2 (row 1)", `"far"`}},
 		{homes, "fit - --target MEDW --out a.krigo", 1, []string{"standard input", `did you mean "MEDV"?`}},
 		{"PK\x03\x04\x00\xff", "predict file.krigo -", 1, []string{"standard input: not a text file"}},
 	} {
