@@ -70,6 +70,10 @@ type Data struct {
 	// Options.Settle sets indicator if there are gaps. Otherwise the default is refuse.
 	Missing string `json:"missing,omitzero" set:"missing" value:"HOW" values:"refuse mean indicator" default:"refuse" tier:"everyday"`
 
+	// Refuses says that Missing was asked to refuse, and not by default. Then rows to predict may
+	// have no gaps either. A fit sets it.
+	Refuses bool `json:"refuses,omitempty"`
+
 	// Settled says what the table decided about inputs that the user didn't describe; see
 	// Options.Settle. A fit tells it among its findings.
 	Settled finding.List `json:"settled,omitempty"`

@@ -527,6 +527,9 @@ func (h header) deal(m *Model) error {
 		var text bytes.Buffer
 		json.Compact(&text, h.Fitted) // no error: parsing the header has checked it
 		m.Fitted = text.Bytes()
+		var o struct{ Data struct{ Refuses bool } }
+		json.Unmarshal(m.Fitted, &o) // whoever needs the other options checks them
+		m.Refuses = o.Data.Refuses
 	}
 	if h.Split == "" {
 		return h.dealByPosition(m)

@@ -88,6 +88,8 @@ type Model struct {
 	// Fitted holds the options that the model was fitted with, as JSON (krigo.Options).
 	// It is nil in old models.
 	Fitted json.RawMessage `json:"fitted,omitempty"`
+	// whether Fitted refuses gaps in rows to predict, too
+	Refuses bool `json:"-"`
 
 	checksum string // checksum of the file from which the model was read
 
@@ -189,7 +191,7 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 
 // Fills says whether rows to predict may miss inputs. Declared constants are no means of rows.
 func (m *Model) Fills() bool {
-	return m.Encoding.Fills() || m.Scaling.Source != dataset.Declared
+	return m.Encoding.Fills() || (!m.Refuses && m.Scaling.Source != dataset.Declared)
 }
 
 // Gaps returns how many inputs each row of d misses that no row of the fit misses, or has a text

@@ -181,16 +181,30 @@ func TestNewGaps(t *testing.T) {
 	}
 	must.Hold(t, strings.Contains(o.stdout, "n.d.,") && strings.Contains(o.stderr,
 		`a: 2 of 5 cells can't be read as numbers (the first in line 3: "n.d."), which the prior rows' mean fills`), "%+v", o)
+	write(t, "some.csv", "a,k\n.2,p\nlow,q\n")
 	write(t, "texts.csv", "a,k\n.2,p\nlow,q\nhigh,q\n")
 	o = call(t.Context(), "predict", "full.krigo", "texts.csv")
 	must.Hold(t, o.status != 0 && strings.Contains(o.stderr, `line 3 (row 2), column 1 ("a"): "low" is not a number`), "%+v", o)
+
+	// Whoever refuses gaps at the fit refuses them later.
+	runs(t, "fit", "full.csv", "--target", "y", "--kernel", "se", "--missing", "refuse", "--out", "strict.krigo", "--quiet")
+	for _, file := range []string{"gaps.csv", "some.csv"} {
+		o = call(t.Context(), "predict", "strict.krigo", file)
+		must.Hold(t, o.status == 1 && o.stdout == "" && strings.Contains(o.stderr, `line 3 (row 2), column 1 ("a"): `), "%+v", o)
+	}
+	runs(t, "certify", "strict.krigo", "full.csv")
+	write(t, "d.json", runs(t, "declare", "full.csv", "--target", "y", "--kernel", "se", "--missing", "refuse"))
+	runs(t, "fit", "full.csv", "--declared", "d.json", "--out", "declared.krigo", "--quiet")
+	must.Be(t, call(t.Context(), "predict", "declared.krigo", "gaps.csv").status, 1)
 
 	// Texts are outside for a model that knows gaps, too.
 	write(t, "some.csv", text+",p,1\n")
 	runs(t, "fit", "some.csv", "--target", "y", "--kernel", "se", "--quiet")
 	write(t, "texts.csv", "a,k\n.2,p\nn.d.,q\n,q\n")
 	o = call(t.Context(), "predict", "some.krigo", "texts.csv", "--json")
-	var d struct{ Predictions []struct{ Mean, Outside float64 } }
+	var d struct {
+		Predictions []struct{ Mean, Outside float64 }
+	}
 	must.Do(t, json.Unmarshal([]byte(o.stdout), &d))
 	of := d.Predictions
 	must.Hold(t, of[1].Mean == of[2].Mean && of[0].Outside+of[2].Outside == 0 && of[1].Outside == 1 &&

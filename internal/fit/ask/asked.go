@@ -44,7 +44,11 @@ type Asked struct {
 }
 
 // Newly returns what a user asks for.
-func Newly(o Options) Asked { return Asked{Options: o, Kept: o.Run.Declaration != nil} }
+func Newly(o Options) Asked {
+	kept := o.Run.Declaration != nil
+	o.Data.Refuses = o.Data.Refuses || (!kept && o.Data.Missing == dataset.Refuse)
+	return Asked{Options: o, Kept: kept}
+}
 
 // columnsWithWays returns the columns of Monotone, and which predictions fall as their column
 // rises.

@@ -148,6 +148,7 @@ func describe(d *deal.Dealt, q *posterior.Posterior, terms pacbayes.Terms,
 			Group: o.Data.Group, Hash: d.Units.HashOf(d.Roles.Rows(dataset.Certified)),
 			All: d.Units.Hash, Targets: d.Units.Targets, HashOrder: d.Order},
 		Reading: o.Data.Reading, Fitted: d.Text, Findings: found, Beside: o.Data.Beside,
+		Refuses: o.Data.Refuses,
 	}
 	if m.Beside != nil {
 		m.Dealt = d.Dealt
