@@ -184,10 +184,11 @@ func (d *Data) SortedTargets(rows []int) ([]float64, error) {
 // each reads the given rows block by block, and passes each block on.
 // The block's first row is rows[first].
 func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
-	x := make([]float64, blockRows*d.Cols)
-	y := make([]float64, blockRows)
-	for first := 0; first < len(rows); first += blockRows {
-		n := min(blockRows, len(rows)-first)
+	most := min(blockRows, max(1, blockCells/max(1, d.Cols)), max(1, len(rows)))
+	x := make([]float64, most*d.Cols)
+	y := make([]float64, most)
+	for first := 0; first < len(rows); first += most {
+		n := min(most, len(rows)-first)
 		if err := d.Read(rows[first:first+n], x[:n*d.Cols], y[:n]); err != nil {
 			return err
 		}

@@ -178,8 +178,12 @@ func (t *Table) cell(row, j int, err error) *Error {
 // CellError returns err as the error of the cell in this row, counted from 0, and column j.
 func (t *Table) CellError(row, j int, err error) error { return t.cell(row, j, err) }
 
-// blockRows is the number of rows that are read at a time, when all rows are read.
-const blockRows = 4096
+// blockRows and blockCells limit the rows that are read at a time, when all rows are read.
+// Blocks stay in the cache, and their sums are added row by row, whatever the size.
+const (
+	blockRows  = 4096
+	blockCells = 1 << 16
+)
 
 // Read copies the given columns of rows first, …, first+n−1 to out, row by row.
 // This rank must have these rows.

@@ -26,6 +26,10 @@ type Event struct {
 	Solver   string
 	Residual float64
 
+	// Looking says that units which tie rows together are sought.
+	// Iteration counts the candidates that were measured, and Of is their number.
+	Looking bool
+
 	// Comparing says that training has ended, and that kernels are compared by their evidence.
 	// Iteration counts the second derivatives of Family's evidence, and Of is their number.
 	Comparing bool

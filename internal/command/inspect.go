@@ -45,7 +45,7 @@ type inspectDocument struct {
 }
 
 // slowInspect is the time after which inspect says what it does. Tests change it.
-var slowInspect = 2 * time.Second
+var slowInspect = time.Second
 
 // ofReading are the flags of fit that say how a table is read.
 var ofReading = []string{"target", "missing-target", "dates", "decimal", "thousands", "na", "below",
@@ -65,14 +65,17 @@ the table, such as totals. The last line that it prints is the command that fits
 inspect guesses nothing. If something is unclear, it asks. It prints a command only if the command runs.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			defer newProgress(cmd.ErrOrStderr(), c.quiet).late(slowInspect,
-				"inspect reads the table, and with a target it looks for ties by a quick fit")()
 			var o krigo.Options
 			o.Data.Reading = f.options.Data.Reading
 			if err := f.reading(&o); err != nil {
 				return &krigo.UsageError{Err: err}
 			}
+			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+			stop := progress.late(slowInspect, "reading "+spelling.Printable(args[0]))
 			table, err := readTable(args[0], cmd.InOrStdin(), nil, o.Data.Reading)
+			stop()
+			// so that the next line is due when slowInspect is over
+			progress.last = progress.last.Add(slowInspect - progress.every())
 			if err != nil {
 				return err
 			}
@@ -114,13 +117,21 @@ inspect guesses nothing. If something is unclear, it asks. It prints a command o
 				}
 			}
 			asked := inspected(cmd.Flags(), args[0], target)
-			if d.Command = shellLine(suggestion(asked, facts, "")); target != "" {
-				if err := d.tried(cmd.Context(), table, asked); err != nil {
+			d.Command = shellLine(suggestion(asked, facts, ""))
+			if !c.json {
+				if err := say(folded(cmd.OutOrStdout()), "inspection", inspectWords{d, args[0],
+					factsTable(facts)}); err != nil {
 					return err
 				}
 			}
-			words := inspectWords{d, args[0], factsTable(facts)}
-			return c.answer(cmd, d, "inspection", words)
+			if target != "" {
+				err = d.tried(cmd.Context(), table, asked, progress.event)
+				progress.end()
+				if err != nil {
+					return err
+				}
+			}
+			return c.answer(cmd, d, "inspected", d)
 		},
 	}
 	f.flags = cmd.Flags()
@@ -137,7 +148,8 @@ inspect guesses nothing. If something is unclear, it asks. It prints a command o
 // these words with the decisions of the table.
 // If such a fit would refuse the table, there is no command.
 // Otherwise tried looks for what ties rows together. This takes a model.
-func (d *inspectDocument) tried(ctx context.Context, table *dataset.Table, asked []string) error {
+func (d *inspectDocument) tried(ctx context.Context, table *dataset.Table, asked []string,
+	tell func(krigo.Event)) error {
 	reads := suggestion(asked, lists.Of(d.Columns, inspect.ColumnFacts.Reads), "")
 	f := fitFlags{several: true}
 	flags := pflag.NewFlagSet("fit", pflag.ContinueOnError)
@@ -183,6 +195,7 @@ func (d *inspectDocument) tried(ctx context.Context, table *dataset.Table, asked
 		d.Untied = "inspect one target for that"
 		return nil
 	}
+	o.Run.Progress = tell
 	if d.Ties, err = krigo.Ties(ctx, table, o); err != nil && ctx.Err() == nil {
 		d.Untied = err.Error()
 		return nil
@@ -277,7 +290,7 @@ func question(f finding.Finding) string {
 		spelling.Printable(f.Subject[0]), spelling.Flag("ignore", f.Subject[0]))
 }
 
-// inspectWords is what the template of inspect's text gets.
+// inspectWords is what the template of inspect's text about columns gets.
 type inspectWords struct {
 	inspectDocument
 	Path, Table string

@@ -38,13 +38,17 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return p
 }
 
+// every returns the time between two lines.
+func (p *progress) every() time.Duration {
+	if p.terminal {
+		return 100 * time.Millisecond
+	}
+	return 5 * time.Second
+}
+
 // due says whether a line is due. Between two lines there is a time, so that a log stays short.
 func (p *progress) due() bool {
-	every := 5 * time.Second
-	if p.terminal {
-		every = 100 * time.Millisecond
-	}
-	if p.w == nil || p.now().Sub(p.last) < every {
+	if p.w == nil || p.now().Sub(p.last) < p.every() {
 		return false
 	}
 	p.last = p.now()
@@ -68,6 +72,9 @@ func described(e krigo.Event) string {
 	}
 	step += spelling.If(e.Of > 0, " of %d", e.Of)
 	switch {
+	case e.Looking:
+		return "looking for what ties rows together" + spelling.If(e.Of > 0, ": %d of %d",
+			e.Iteration, e.Of)
 	case e.Comparing:
 		return fmt.Sprintf("%scomparing kernels, %s: step %d of %d", stage, e.Family,
 			e.Iteration, e.Of)

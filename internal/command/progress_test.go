@@ -39,8 +39,10 @@ func TestTraining(t *testing.T) {
 		{16, krigo.Event{Stage: "all rows: ", Family: "se", Iteration: 2, Value: 1},
 			"all rows: se: iteration 2, objective 1\n"},
 		{21, krigo.Event{Family: "se", Iteration: 4, Of: 31, Comparing: true}, "comparing kernels, se: step 4 of 31\n"},
-		{26, krigo.Event{Solver: "cg", Iteration: 4, Residual: 0.01}, "cg: iteration 4, residual 1.0e-02\n"},
-		{26, krigo.Event{Family: "se", Stopped: "parameters given"}, "se: parameters given\n"},
+		{31, krigo.Event{Looking: true, Iteration: 3, Of: 40}, "looking for what ties rows together: 3 of 40\n"},
+		{36, krigo.Event{Looking: true}, "looking for what ties rows together\n"},
+		{41, krigo.Event{Solver: "cg", Iteration: 4, Residual: 0.01}, "cg: iteration 4, residual 1.0e-02\n"},
+		{41, krigo.Event{Family: "se", Stopped: "parameters given"}, "se: parameters given\n"},
 	} {
 		b.Reset()
 		at(c.seconds)
@@ -74,6 +76,6 @@ func TestSlowInspect(t *testing.T) {
 			args = append(args, "--quiet")
 		}
 		o := call(t.Context(), args...)
-		must.Hold(t, o.status == 0 && strings.Contains(o.stderr, "a quick fit") != quiet, "%+v", o)
+		must.Hold(t, o.status == 0 && strings.Contains(o.stderr, "looking for what ties rows") != quiet, "%+v", o)
 	}
 }

@@ -28,11 +28,12 @@ func TestResults(t *testing.T) {
 			"vfe 0\nwith 0.5 added to the diagonal of the inducing inputs' covariance matrix\n" +
 				"gradient\n{}\nlog evidence, from above to below\n" +
 				"  Jensen's there         0.5\nNo certificate: none.\n"},
-		{"inspection", inspectWords{inspectDocument: inspectDocument{Rows: 3, Dropped: 1,
-			Command: "krigo fit", tie: &model.Tie{Kind: "column", Columns: []string{"patient"}}},
+		{"inspection", inspectWords{inspectDocument: inspectDocument{Rows: 3, Dropped: 1},
 			Path: "t.csv", Table: "column\n"},
-			"t.csv: 3 rows, 0 columns\n1 rows that repeat others are left out\n\ncolumn\n\n" +
-				"Rows of the same patient predict one another. With --group the promise is " +
+			"t.csv: 3 rows, 0 columns\n1 rows that repeat others are left out\n\ncolumn\n\n"},
+		{"inspected", inspectWords{inspectDocument: inspectDocument{Command: "krigo fit",
+			tie: &model.Tie{Kind: "column", Columns: []string{"patient"}}}},
+			"Rows of the same patient predict one another. With --group the promise is " +
 				"about a new patient, without it about further rows of the same\n\nkrigo fit\n"},
 		{"recertified", recertified{certificateWords{M: &krigo.Model{}, C: c},
 			&krigo.Recertification{Certificate: c, Notice: "look"}}, "Conditions\nNotice    look\n"},

@@ -45,11 +45,14 @@ func Where(n int, is func(i int) bool) (some []int) {
 // appear.
 func Numbered[T comparable](list []T) (numbers []int, different int) {
 	number := map[T]int{}
+	numbers = slices.Grow(numbers, len(list))
 	for _, v := range list {
-		if _, known := number[v]; !known {
-			number[v] = len(number)
+		n, known := number[v]
+		if !known {
+			n = len(number)
+			number[v] = n
 		}
-		numbers = append(numbers, number[v])
+		numbers = append(numbers, n)
 	}
 	return numbers, len(number)
 }

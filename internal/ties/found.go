@@ -108,7 +108,7 @@ func (t Tie) ties(sure bool) bool {
 // naming units. The model can read between the values of a measure.
 func (t Tie) measures() bool {
 	switch read := 1 - t.Unordered*t.Unordered; {
-	case t.Units < fewNames && !t.Sorted:
+	case t.few(t.Units):
 		return true
 	case t.Named:
 		return false
@@ -117,6 +117,19 @@ func (t Tie) measures() bool {
 	default:
 		return read > max(leastRead, shareRead*t.Alike)
 	}
+}
+
+// few says whether so few units are held to be kinds of rows, and no units.
+func (c Candidate) few(units int) bool { return units < fewNames && !c.Sorted }
+
+// may says whether a candidate can tie rows together, whatever is measured.
+func (c Candidate) may(units int) bool {
+	return c.Kind != Column || len(c.Inputs) == 0 || !c.few(units)
+}
+
+// asksApart says whether Apart decides about a candidate.
+func (c Candidate) asksApart() bool {
+	return c.Kind == Copies || c.Nests || (c.Kind != Pair && len(c.Inputs) > 0)
 }
 
 // finest leaves out ties that follow from other ties.

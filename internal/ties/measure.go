@@ -18,7 +18,11 @@ type Look struct {
 	posterior.Given
 	Widths []float64
 	Seed   uint64
-	Fit    func(ctx context.Context, x matrix.Dense, y []float64) (posterior.Given, error)
+	// Told gets how many candidates are measured, and of how many.
+	Told func(done, of int)
+	// Brief saves work where the measures are for advice, and not for what a certificate says.
+	Brief bool
+	Fit   func(ctx context.Context, x matrix.Dense, y []float64) (posterior.Given, error)
 }
 
 // Measure measures every candidate with the rows that the GP was fitted to.
@@ -36,8 +40,19 @@ func (l Look) Measure(ctx context.Context, candidates []Candidate) (ties []Tie, 
 			return nil, err
 		}
 		ties = append(ties, t)
+		if l.Told != nil {
+			l.Told(len(ties), len(candidates))
+		}
 	}
 	return ties, nil
+}
+
+// shuffles returns the numbers that shuffle units; nil if the look is brief.
+func (l Look) shuffles(rng *rand.Rand) *rand.Rand {
+	if l.Brief {
+		return nil
+	}
+	return rng
 }
 
 // measure measures one candidate. It predicts each row once from all other rows, and once from the
@@ -51,7 +66,7 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate,
 	}
 	rows := slices.Concat(members...)
 	t := Tie{Candidate: c, Units: len(members), Rows: len(rows), AlikeP: 1, ApartP: 1}
-	if len(members) < 2 {
+	if len(members) < 2 || (l.Brief && !c.may(len(members))) {
 		return t, nil
 	}
 	alone, sd := all.alone(rows)
@@ -70,13 +85,13 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate,
 	case c.Kind == Setting:
 		err := l.siblings(ctx, &t, members, rng)
 		return t, err
-	case !(t.Apart >= leastSeen) || c.Kind == Pair:
-	case some:
+	case !(t.Apart >= leastSeen) || c.Kind == Pair || (l.Brief && !c.asksApart()):
+	case some || l.Brief:
 		t.ApartP = onceApart(all, members, c.Of, apart, rng)
 	default:
 		t.ApartP = shuffledApart(all, rows, c.Of, mean(roots(apart)), rng)
 	}
-	t.Alike, t.AlikeP = alike(standardised(alone, sd), in, rng)
+	t.Alike, t.AlikeP = alike(standardised(alone, sd), in, l.shuffles(rng))
 	// Inputs let the model know the unit. So look at a model without them too.
 	if len(c.Inputs) > 0 && c.Kind != Pair && (t.ApartP <= mostSeen || t.AlikeP <= mostP) {
 		err := l.withoutInputs(ctx, &t, members, apart, rng)
@@ -181,38 +196,6 @@ func shuffledApart(all predictor, rows, of []int, size float64, rng *rand.Rand) 
 	return 1. / (mostLeftOut + 1)
 }
 
-// first returns the first units, with `most` rows or a few more.
-func first(members [][]int, most int) [][]int {
-	n := 0
-	for u, rows := range members {
-		if n += len(rows); n >= most {
-			return members[:u+1]
-		}
-	}
-	return members
-}
-
-// only returns g restricted to the rows of the given units, in their order, and the unit of each of
-// these rows.
-func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
-	rows := slices.Concat(members...)
-	of := []int(nil)
-	x := linalg.New(len(rows), g.X.Cols).Until(g.X.Context())
-	y := make([]float64, len(rows))
-	for i, row := range rows {
-		copy(x.Row(i), g.X.Row(row))
-		y[i] = g.Y[row]
-	}
-	for u, unit := range members {
-		for range unit {
-			of = append(of, u)
-		}
-	}
-	g.X = x
-	g.Y = y
-	return g, of
-}
-
 // withoutInputs fits a model without t.Inputs, which doesn't know the unit.
 // It measures how alike this model's errors are within a unit (Alike), and compares its errors on
 // left-out units with the full model's (Unordered).
@@ -226,17 +209,7 @@ func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart 
 		members = places(members)
 	}
 	rows := slices.Concat(members...)
-	x := linalg.New(g.X.Rows, max(1, g.X.Cols-len(t.Inputs))).Until(ctx)
-	left := 0
-	for j := range g.X.Cols {
-		if !slices.Contains(t.Inputs, j) {
-			for i := range x.Rows {
-				x.Set(i, left, g.X.At(i, j))
-			}
-			left++
-		}
-	}
-	fitted, err := l.Fit(ctx, x, g.Y)
+	fitted, err := l.blind(ctx, g, t.Inputs)
 	if err != nil {
 		return err
 	}
@@ -246,8 +219,27 @@ func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart 
 	}
 	alone, sd := blind.alone(rows)
 	t.Unordered = ratio(apart[:len(rows)], blind.apart(rows, of), places(members), mean)
-	t.Alike, t.AlikeP = alike(standardised(alone, sd), places(members), rng)
+	t.Alike, t.AlikeP = alike(standardised(alone, sd), places(members), l.shuffles(rng))
 	return nil
+}
+
+// blind fits a model without some of the inputs.
+func (l Look) blind(ctx context.Context, g posterior.Given,
+	inputs []int) (posterior.Given, error) {
+	if l.Brief {
+		return unaware(ctx, g, inputs)
+	}
+	x := linalg.New(g.X.Rows, max(1, g.X.Cols-len(inputs))).Until(ctx)
+	left := 0
+	for j := range g.X.Cols {
+		if !slices.Contains(inputs, j) {
+			for i := range x.Rows {
+				x.Set(i, left, g.X.At(i, j))
+			}
+			left++
+		}
+	}
+	return l.Fit(ctx, x, g.Y)
 }
 
 // mostFirst is the largest number of units from which siblings takes a row.
@@ -301,6 +293,6 @@ func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.R
 		pairs[u] = []int{u, len(first) + u}
 	}
 	t.Alike, t.AlikeP = alike(slices.Concat(scores(standardised(errors, sd)), scores(more)), pairs,
-		rng)
+		l.shuffles(rng))
 	return nil
 }

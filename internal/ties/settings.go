@@ -129,8 +129,8 @@ func agreeing(set []column) (of []int) {
 		if k == 0 {
 			of = make([]int, len(c.of))
 		}
-		of, _ = lists.Numbered(lists.To(len(of), func(i int) [2]int {
-			return [2]int{of[i], c.of[i]}
+		of, _ = lists.Numbered(lists.To(len(of), func(i int) int {
+			return of[i]*(c.levels+1) + c.of[i]
 		}))
 	}
 	return of
@@ -223,39 +223,36 @@ func linked(set []column, x matrix.Dense) (of []int, size float64) {
 	for _, c := range set {
 		inputs = append(inputs, c.inputs...)
 	}
-	// near holds each row's squared distance from the tree (−1: it is in the tree), and to the row
-	// of the tree that it is nearest to. logs are logarithms of the distances at which rows were
-	// joined.
+	own := make([]float64, 0, x.Rows*len(inputs))
+	for i := range x.Rows {
+		for _, j := range inputs {
+			own = append(own, x.At(i, j))
+		}
+	}
+	row := func(i int) []float64 { return own[i*len(inputs):][:len(inputs)] }
+	// near holds each row's squared distance from the tree, and to the row of the tree that it is
+	// nearest to. left holds the rows that aren't in the tree, in their order. logs are logarithms
+	// of the distances at which rows were joined.
 	near := slices.Repeat([]float64{math.Inf(1)}, x.Rows)
 	to := make([]int, x.Rows)
-	order := make([]int, 0, x.Rows)
+	left := linalg.UpTo(x.Rows)[1:]
+	order := append(make([]int, 0, x.Rows), 0)
 	logs := make([]float64, 0, x.Rows)
-	for at := 0; ; {
-		near[at] = -1
-		order = append(order, at)
-		next := -1
-		for k, v := range near {
-			if v < 0 {
-				continue
-			}
-			var d float64
-			for _, j := range inputs {
-				e := x.At(k, j) - x.At(at, j)
-				d += e * e
-			}
-			if d < v {
+	for at := 0; len(left) > 0; {
+		next := 0
+		for i, k := range left {
+			if d := closer(row(k), row(at), near[k]); d < near[k] {
 				near[k] = d
 				to[k] = at
 			}
-			if next < 0 || near[k] < near[next] {
-				next = k
+			if near[k] < near[left[next]] {
+				next = i
 			}
 		}
-		if next < 0 {
-			break
-		}
-		logs = append(logs, math.Log(math.Sqrt(near[next])+leastDistance))
-		at = next
+		at = left[next]
+		left = slices.Delete(left, next, next+1)
+		order = append(order, at)
+		logs = append(logs, math.Log(math.Sqrt(near[at])+leastDistance))
 	}
 	limit, gap := parted(slices.Clone(logs))
 	of = slices.Repeat([]int{-1}, x.Rows)
@@ -272,6 +269,18 @@ func linked(set []column, x matrix.Dense) (of []int, size float64) {
 		}
 	}
 	return of, math.Exp(limit)
+}
+
+// closer returns the squared distance of two rows if it is less than a limit, and otherwise any
+// number that isn't.
+func closer(a, b []float64, limit float64) (d float64) {
+	for j, v := range a {
+		e := v - b[j]
+		if d += e * e; d >= limit {
+			return d
+		}
+	}
+	return d
 }
 
 // parted parts values in two, so that their squared distances from the mean of their part are least

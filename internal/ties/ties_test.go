@@ -321,3 +321,81 @@ func TestSettingUnits(t *testing.T) {
 		t.Errorf("independent rows have %d settings to within %g", len(units(of)), size)
 	}
 }
+
+// TestBriefly: a brief look finds what ties rows together without another fit, and takes the share of shuffled tables
+// from the F distribution.
+func TestBriefly(t *testing.T) {
+	for level, want := range map[float64]int{0: 0, 1: 1} {
+		rng := rand.New(rand.NewPCG(3, 3))
+		g := given(t, 300, 2, 0.1, rng)
+		effects := lists.To(30, func(int) float64 { return level * rng.NormFloat64() })
+		for i := range g.Y {
+			g.Y[i] += effects[i%30]
+			g.X.Set(i, 1, float64(i*7%30)) // an input names the units
+		}
+		of := lists.To(300, func(i int) int { return i % 30 })
+		few := lists.To(300, func(i int) int { return i % 5 })
+		look := Look{Given: g, Brief: true, Fit: func(context.Context, matrix.Dense, []float64) (posterior.Given, error) {
+			t.Error("a brief look at columns fits a model")
+			return g, nil
+		}}
+		told := 0
+		look.Told = func(done, of int) { told += 10*of + done }
+		all, err := look.Measure(t.Context(), []Candidate{{Kind: Column, Names: []string{"unit"}, Of: of, Inputs: []int{1}},
+			{Kind: Column, Names: []string{"kind"}, Of: few, Inputs: []int{0}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := Found(all); len(found) != want || (want > 0 && found[0].Names[0] != "unit") {
+			t.Errorf("level %g: %+v", level, found)
+		}
+		if all[1].Apart != 0 || told != 10*2+1+10*2+2 {
+			t.Errorf("%d units were measured, or the progress isn't told: %d", all[1].Units, told)
+		}
+	}
+}
+
+// TestUnaware: the noise is much larger without an input that explains much than without another one.
+func TestUnaware(t *testing.T) {
+	g := given(t, 200, 2, 0.01, rand.New(rand.NewPCG(4, 4)))
+	var noise [2]float64
+	for input := range noise {
+		blind, err := unaware(t.Context(), g, []int{input})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if noise[input] = blind.Noise; blind.X.At(5, input) != 0 || g.X.At(5, input) == 0 {
+			t.Errorf("input %d is %g, and was %g", input, blind.X.At(5, input), g.X.At(5, input))
+		}
+	}
+	if !(noise[0] > 8*noise[1]) {
+		t.Errorf("noise variances without an input: %g", noise)
+	}
+}
+
+// TestShareByF: of tables whose units mean nothing or something, the share of shuffled tables is about the F
+// distribution's, for units of any size.
+func TestShareByF(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		var members [][]int
+		n := 0
+		for u := range 12 {
+			members = append(members, lists.To(1+u*u/4, func(i int) int { return n + i }))
+			n += 1 + u*u/4
+		}
+		values := lists.To(n, func(int) float64 { return math.Exp(rng.NormFloat64()) })
+		for _, i := range members[10] {
+			values[i] *= 1 + float64(seed%4)/4
+		}
+		icc, p := alike(values, members, rng)
+		same, f := alike(values, members, nil)
+		// more than 20 shuffles reach the table's correlation where p isn't small
+		if icc != same || math.Abs(f-p) > 0.002+4*p/math.Sqrt(enoughAbove) {
+			t.Errorf("%d: %g by shuffles, %g by F, for %g and %g", seed, p, f, icc, same)
+		}
+	}
+	if _, p := alike([]float64{1, 2, 3, 11, 12, 13, 21, 22, 23}, [][]int{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}}, nil); p < 1./5000 {
+		t.Errorf("a share of %g, which shuffles can't show", p)
+	}
+}

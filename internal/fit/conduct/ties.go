@@ -32,20 +32,20 @@ func tiesOf(ctx context.Context, s deal.Share, q *posterior.Posterior) ([]model.
 		s.Options.Sited() != nil {
 		return nil, nil
 	}
-	return Ties(ctx, s, posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean,
-		Beta: q.Beta, X: q.Support, Y: s.Y, Noise: q.Noise})
+	return Ties(ctx, s, ties.Look{Given: posterior.Given{Kernel: q.Kernel, Theta: q.Theta,
+		Mean: q.Mean, Beta: q.Beta, X: q.Support, Y: s.Y, Noise: q.Noise}, Fit: search.Quickly})
 }
 
-// Ties measures which rows of the share are tied together, by the errors of the GP g when a row,
+// Ties measures which rows of the share are tied together, by the errors of look's GP when a row,
 // and when its whole unit, is left out. If the fit has groups, it measures these alone, and else it
 // returns the candidates that ties.Found keeps.
-func Ties(ctx context.Context, s deal.Share, g posterior.Given) (found []model.Tie, err error) {
+func Ties(ctx context.Context, s deal.Share, look ties.Look) (found []model.Tie, err error) {
 	var of []ties.Candidate
 	grouped := s.Roles.Group != nil && s.Options.Data.Group != dataset.EqualRows
 	if grouped {
 		of = []ties.Candidate{{Kind: ties.Column, Names: []string{s.Options.Data.Group},
 			Of: groups(s), Named: true}}
-	} else if of, err = ties.Candidates(s.Data, s.Rows.Numbers, g.X, g.Y); err != nil {
+	} else if of, err = ties.Candidates(s.Data, s.Rows.Numbers, look.X, look.Y); err != nil {
 		return nil, err
 	}
 	others := s.Options.Data.Others() // they aren't known of further rows
@@ -54,7 +54,7 @@ func Ties(ctx context.Context, s deal.Share, g posterior.Given) (found []model.T
 			return slices.Contains(others, name)
 		})
 	})
-	look := ties.Look{Given: g, Seed: s.Options.Run.Seed, Fit: search.Quickly}
+	look.Seed = s.Options.Run.Seed
 	if s.Loss.Kind == pacbayes.Band {
 		look.Widths = []float64{s.Loss.Below}
 	}

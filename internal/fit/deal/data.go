@@ -357,7 +357,8 @@ func (d *Dealt) Take(role dataset.Role) (s Share, err error) {
 	d.Scaling.Target(s.Y, s.Y)
 	// If a row can't be scaled, the error comes now and not during training, and names the first
 	// such row of the file.
-	const block = 4096
+	const cells = 1 << 16 // stay in the cache
+	block := max(1, cells/max(1, d.Data.Cols))
 	inFile := d.Data.Scaled(slices.Sorted(slices.Values(s.Rows.Numbers)), d.Scaling)
 	x := make([]float64, block*d.Data.Cols)
 	y := make([]float64, block)

@@ -18,6 +18,8 @@ import (
 const (
 	quickRows  = 400 // rows from which a quick fit takes its parameters
 	quickSteps = 60
+	briefRows  = 200 // the same of a brief fit
+	briefSteps = 30
 )
 
 // Spread returns some of n rows, spaced as evenly as possible.
@@ -30,12 +32,23 @@ func Spread(n, some int) []int {
 // their parameters and the noise variance. The parameters maximise the evidence of at most
 // quickRows rows, with a weak prior density, within quickSteps evaluations.
 func Quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Given, err error) {
+	return quickly(ctx, x, y, quickRows, quickSteps)
+}
+
+// Briefly does the same with fewer rows and steps, for a look that is advice alone.
+func Briefly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Given, err error) {
+	return quickly(ctx, x, y, briefRows, briefSteps)
+}
+
+// quickly returns what Quickly returns, from at most `most` rows and within some steps.
+func quickly(ctx context.Context, x matrix.Dense, y []float64, most,
+	steps int) (g posterior.Given, err error) {
 	k, err := kernel.Parse("matern32", x.Cols, true)
 	if err != nil {
 		return g, err
 	}
 	mean := kernel.LinearMean{}
-	rows := Spread(x.Rows, quickRows)
+	rows := Spread(x.Rows, most)
 	some := objective.Memory{X: linalg.New(len(rows), x.Cols).Until(ctx),
 		Y: make([]float64, len(rows))}
 	if err := (objective.Memory{X: x, Y: y}).Pick(rows, some.X.Data, some.Y); err != nil {
@@ -50,7 +63,7 @@ func Quickly(ctx context.Context, x matrix.Dense, y []float64) (g posterior.Give
 		}
 	}
 	start[len(start)-1] = math.Log(plan.StartNoise)
-	r, err := train.LBFGS{MaxEvaluations: quickSteps}.In(problem.Box(start)).Minimize(ctx, problem,
+	r, err := train.LBFGS{MaxEvaluations: steps}.In(problem.Box(start)).Minimize(ctx, problem,
 		train.Start(start), nil)
 	if err != nil {
 		return g, err
