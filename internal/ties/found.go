@@ -79,6 +79,25 @@ func holm(all []Tie) []bool {
 	return sure
 }
 
+// decided says whether candidates that can't tie rows together leave open what holm says of others:
+// it says the most if the AlikeP of all of them is 0, and the least if it is 1.
+func decided(all []Tie) bool {
+	said := func(p float64) []bool {
+		some := lists.If(all, func(t Tie) bool { return t.Kind != Setting })
+		var may []int
+		for i := range some {
+			if some[i].may(some[i].Units) {
+				may = append(may, i)
+			} else {
+				some[i].AlikeP = p
+			}
+		}
+		sure := holm(some)
+		return lists.Of(may, func(i int) bool { return sure[i] })
+	}
+	return slices.Equal(said(0), said(1))
+}
+
 // ties says whether the rows of a candidate's units depend on one another so much that a
 // certificate of single rows would be wrong about new units. sure says that holm holds AlikeP too
 // small for chance. What else must be true depends on the kind: columns that are inputs may measure

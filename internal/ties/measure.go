@@ -25,7 +25,10 @@ type Look struct {
 	Fit   func(ctx context.Context, x matrix.Dense, y []float64) (posterior.Given, error)
 }
 
-// Measure measures every candidate with the rows that the GP was fitted to.
+// Measure measures candidates with the rows that the GP was fitted to. Candidates that can't tie
+// rows together, because they have so few units, take most of the time, since their units are
+// large. They matter only if their AlikeP decides how many candidates holm holds for chance.
+// If it doesn't, or if the look is brief, they aren't measured.
 func (l Look) Measure(ctx context.Context, candidates []Candidate) (ties []Tie, err error) {
 	defer matrix.Ended(&err)
 	l.X = l.X.Until(ctx)
@@ -33,15 +36,23 @@ func (l Look) Measure(ctx context.Context, candidates []Candidate) (ties []Tie, 
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range candidates {
-		rng := rand.New(rand.NewPCG(l.Seed, 0x7469657300000000+uint64(i)))
-		t, err := l.measure(ctx, all, c, rng)
-		if err != nil {
-			return nil, err
+	ties = lists.Of(candidates, func(c Candidate) Tie {
+		return Tie{Candidate: c, Units: len(units(c.Of)), AlikeP: 1, ApartP: 1}
+	})
+	may := lists.Where(len(ties), func(i int) bool { return ties[i].may(ties[i].Units) })
+	rest := lists.Where(len(ties), func(i int) bool { return !slices.Contains(may, i) })
+	for _, some := range [][]int{may, rest} {
+		for k, i := range some {
+			rng := rand.New(rand.NewPCG(l.Seed, 0x7469657300000000+uint64(i)))
+			if ties[i], err = l.measure(ctx, all, candidates[i], rng); err != nil {
+				return nil, err
+			}
+			if l.Told != nil {
+				l.Told(k+1, len(some))
+			}
 		}
-		ties = append(ties, t)
-		if l.Told != nil {
-			l.Told(len(ties), len(candidates))
+		if l.Brief || decided(ties) {
+			break
 		}
 	}
 	return ties, nil
@@ -66,7 +77,7 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate,
 	}
 	rows := slices.Concat(members...)
 	t := Tie{Candidate: c, Units: len(members), Rows: len(rows), AlikeP: 1, ApartP: 1}
-	if len(members) < 2 || (l.Brief && !c.may(len(members))) {
+	if len(members) < 2 {
 		return t, nil
 	}
 	alone, sd := all.alone(rows)

@@ -84,8 +84,10 @@ func (e *exact) apart(rows, of []int) []float64 {
 		defer linalg.Return(block)
 		for i, row := range g {
 			x[i] = e.weights[row]
+			from := e.inverse.Row(row)
+			to := block.Row(i)
 			for j, other := range g[:i+1] {
-				block.Set(i, j, e.inverse.At(row, other))
+				to[j] = from[other]
 			}
 		}
 		// fails only by rounding, because C⁻¹ is positive definite

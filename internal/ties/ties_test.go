@@ -349,7 +349,7 @@ func TestBriefly(t *testing.T) {
 		if found := Found(all); len(found) != want || (want > 0 && found[0].Names[0] != "unit") {
 			t.Errorf("level %g: %+v", level, found)
 		}
-		if all[1].Apart != 0 || told != 10*2+1+10*2+2 {
+		if all[1].Apart != 0 || told != 10*1+1 {
 			t.Errorf("%d units were measured, or the progress isn't told: %d", all[1].Units, told)
 		}
 	}
@@ -397,5 +397,43 @@ func TestShareByF(t *testing.T) {
 	}
 	if _, p := alike([]float64{1, 2, 3, 11, 12, 13, 21, 22, 23}, [][]int{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}}, nil); p < 1./5000 {
 		t.Errorf("a share of %g, which shuffles can't show", p)
+	}
+}
+
+// TestDecided: candidates of few units are left unmeasured only if every AlikeP of theirs says the same of the others.
+func TestDecided(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	draw := func() float64 { return 0.01 * math.Pow(10, -2.5*rng.Float64()) }
+	of := func(sorted bool, p float64) Tie {
+		return Tie{Candidate: Candidate{Kind: Column, Inputs: []int{0}, Sorted: sorted}, Units: 5, AlikeP: p}
+	}
+	open, same := 0, 0
+	for range 400 {
+		var all []Tie
+		for range 1 + rng.IntN(6) {
+			all = append(all, of(true, draw()))
+		}
+		others := len(all)
+		for range 1 + rng.IntN(6) {
+			all = append(all, of(false, 1))
+		}
+		without := holm(all)[:others]
+		settled := decided(all)
+		for range 40 {
+			for i := range all[others:] {
+				all[others+i].AlikeP = draw()
+			}
+			if with := holm(all)[:others]; slices.Equal(with, without) {
+				same++
+			} else {
+				open++
+				if settled {
+					t.Fatalf("%v with, %v without: %+v", with, without, all)
+				}
+			}
+		}
+	}
+	if open < 100 || same < 100 {
+		t.Errorf("%d times the others matter, %d times they don't: draw other tables", open, same)
 	}
 }
