@@ -154,7 +154,7 @@ func Check(ctx context.Context, table *dataset.Table, o ask.Asked) error {
 	if err != nil {
 		return err
 	}
-	d, err := deal.Deal(table.Within(ctx), o)
+	d, err := deal.Silently(table.Within(ctx), o)
 	for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
 		if err == nil {
 			_, err = d.Take(role)

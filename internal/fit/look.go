@@ -29,7 +29,7 @@ func Look(ctx context.Context, table *dataset.Table, o ask.Asked) (found []model
 	if o, err = o.ResolveFor(table); err != nil {
 		return nil, err
 	}
-	d, err := deal.Deal(table.Within(ctx), o)
+	d, err := deal.Silently(table.Within(ctx), o)
 	if err != nil {
 		return nil, err
 	}

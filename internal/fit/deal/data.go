@@ -53,7 +53,13 @@ type Dealt struct {
 }
 
 // Deal assigns a table's rows their roles, by options with every default, and scales the rows.
-func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
+func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) { return dealt(table, o, true) }
+
+// Silently does the same, but looks for less of what a person should know. This saves half of the
+// time.
+func Silently(table *dataset.Table, o ask.Asked) (*Dealt, error) { return dealt(table, o, false) }
+
+func dealt(table *dataset.Table, o ask.Asked, tells bool) (*Dealt, error) {
 	if err := o.CheckSpread(table.Ranks()); err != nil {
 		return nil, err
 	}
@@ -93,18 +99,23 @@ func Deal(table *dataset.Table, o ask.Asked) (*Dealt, error) {
 	if err := model.CheckSlices(d.Data, o.Promise.Slices); err != nil {
 		return nil, faults.AsUsage(err)
 	}
-	found, err := inspect.Findings(d.Data, d.Units)
-	if err != nil {
-		return nil, err
+	d.Findings = slices.Clone(o.Data.Settled)
+	if tells {
+		found, err := inspect.Findings(d.Data, d.Units)
+		if err != nil {
+			return nil, err
+		}
+		d.Findings = append(d.Findings, found...)
 	}
-	d.Findings = slices.Concat(o.Data.Settled, found)
 	if o.Data.Test != nil {
 		if err := d.viewTest(o.Data.Test); err != nil {
 			return nil, err
 		}
 	}
-	if err := d.tellTarget(); err != nil {
-		return nil, err
+	if tells {
+		if err := d.tellTarget(); err != nil {
+			return nil, err
+		}
 	}
 	if err := d.scale(); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ const (
 	quickRows  = 400 // rows from which a quick fit takes its parameters
 	quickSteps = 60
 	briefRows  = 200 // the same of a brief fit
-	briefSteps = 30
+	briefSteps = 20
 )
 
 // Spread returns some of n rows, spaced as evenly as possible.
