@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,12 +63,7 @@ func (s Stage) Planned(evaluating bool, found finding.List) (*Plan, error) {
 	p := &Plan{Stage: s, Findings: slices.Clone(found)}
 	c := &p.Choice
 	k := s.Choice.Kind()
-	if c.Optimizer == "" {
-		c.Optimizer = "lbfgs"
-		if s.N > ask.DefaultFull || (k.Local && s.N > batchedRows) {
-			c.Optimizer = "adam"
-		}
-	}
+	c.Optimizer = cmp.Or(c.Optimizer, s.optimizer(k))
 	if all := evaluating || !c.OnBatches(); all { // every step uses all rows
 		p.Estimate = c.Estimable() &&
 			(c.Solver == posterior.ByCG || (!evaluating && s.N > k.MaxRows))
@@ -106,6 +102,14 @@ func (s Stage) Planned(evaluating bool, found finding.List) (*Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// optimizer returns the default optimizer: batches if a step on all rows takes long.
+func (s Stage) optimizer(k method.Kind) string {
+	if s.N > ask.DefaultFull || (k.Local && s.N > batchedRows) {
+		return "adam"
+	}
+	return "lbfgs"
 }
 
 // chooseSize decides between a full and a sparse GP.
