@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/plan"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/train"
 )
 
 // comparedRows returns how many of n rows compare kernels.
@@ -40,7 +42,12 @@ func Train(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (t Trained, e
 	if err != nil {
 		return t, err
 	}
-	return onAllRows(ctx, p, c, t)
+	t, err = onAllRows(ctx, p, c, t)
+	// Few rows may lead where the covariances of all rows aren't positive definite.
+	if outside := (*train.StartError)(nil); errors.As(err, &outside) {
+		return compete(ctx, p, c)
+	}
+	return t, err
 }
 
 // sampled returns the plan for comparedRows of the rows.
