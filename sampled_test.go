@@ -73,3 +73,24 @@ func TestKernelsOfSample(t *testing.T) {
 	few := trained(t, bumps(t, 534), krigo.Options{Data: krigo.Data{Target: "y"}})
 	must.Hold(t, len(few.Findings.Of(finding.KernelsOnSome)) == 0, "%q", few.Findings)
 }
+
+// TestStuckOnSample: 1 row in 100 has a 1 in column c, which matters there. The sample has three such rows, and training
+// on all rows doesn't leave where they led it. So all rows compare the kernels.
+func TestStuckOnSample(t *testing.T) {
+	must.Long(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows := make([][]float64, 900)
+	for i := range rows {
+		a := rng.Float64()
+		b := rng.Float64()
+		c := 0.
+		if rng.Float64() < 0.01 {
+			c = 1
+		}
+		y := math.Sin(6*a) + b + 10*c*math.Sin(9*b) + 0.05*rng.NormFloat64()
+		rows[i] = []float64{a, b, c, y}
+	}
+	table := must.Get(dataset.FromRows([]string{"a", "b", "c", "y"}, rows))(t)
+	m := trained(t, table, krigo.Options{Data: krigo.Data{Target: "y"}})
+	must.Hold(t, len(m.Findings.Of(finding.KernelsOnSome)) == 0, "%q", m.Findings)
+}

@@ -61,6 +61,7 @@ def check_asked(head, t, table, scale, own):
     tempers, tried = prior.list("temper", float), 0
     auto = "matern32*matern12,matern32,matern52,rq,se" + ",additive+matern32" * t.informed
     expressions = plain(kernel("expression", str)).replace("auto", auto).split(",")
+    further = [e + "+linear" for e in expressions] + ["steps"] if t.informed and "auto" in kernel("expression", str) else []
     lengths = {bool(k.lengths) for k in leaves(own) if (k.profile or k.name in ("periodic", "additive", "steps")) and k.dim > 1}
     wide = [on("", [c]) for c, level in set(columns_of(head)) if level == "other"]  # columns of several inputs
     for e in expressions:
@@ -85,7 +86,7 @@ def check_asked(head, t, table, scale, own):
          and (data("missing", str) in ("mean", "indicator")) == table.fill
          and (data("missing", str) == "indicator") == table.indicates),
         ("the mean", kernel("mean", str) == (head.of("prior") if head.has("prior") else head)("mean", str)),
-        ("the kernel", shape(own) in [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions]
+        ("the kernel", shape(own) in [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions + further]
          and lengths <= {"on": {True}, "off": {False}}.get(kernel("ard", str), lengths) and len(lengths) < 2),
         ("the group", data("group", str) == head("group", str)), ("the split", (data("split", str) == "last") == (head("split", str) == "last")),
         ("the target's transform", named in ("auto", seen("name", str)) and seen("estimate", str) == (data("target_estimate", str) or "mean")

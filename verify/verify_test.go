@@ -677,6 +677,39 @@ func noiseless(t *testing.T, n int, unit float64, expression string) (m *krigo.M
 	return m, file, data
 }
 
+// TestFurtherKernels fits tables for which the default takes a line beside its best kernel, and the kernel steps.
+// verify.py takes both for kernels that were tried.
+func TestFurtherKernels(t *testing.T) {
+	python(t)
+	rng := rand.New(rand.NewPCG(5, 6))
+	for want, of := range map[string]func(x, z float64) float64{
+		"linear": func(x, z float64) float64 { return 30*x + 10*z },
+		"steps": func(x, z float64) float64 {
+			if z > 0.4 {
+				return math.Floor(3*x) + 2
+			}
+			return math.Floor(3 * x)
+		},
+	} {
+		text := "x,z,y\n"
+		for range 160 {
+			x := rng.Float64()
+			z := rng.Float64()
+			text += fmt.Sprintf("%v,%v,%v\n", x, z, of(x, z)+0.01*rng.NormFloat64())
+		}
+		data := filepath.Join(t.TempDir(), "data.csv")
+		file := filepath.Join(t.TempDir(), "m.krigo")
+		must.Do(t, os.WriteFile(data, []byte(text), 0o600))
+		table := must.Get(files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read())(t)
+		m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"}}))(t)
+		must.Do(t, m.Save(file))
+		at := m.Trained()
+		must.Need(t, strings.Contains(fmt.Sprint(at.Kernel.Spec(at.Theta)), want), "%v", at.Kernel.Spec(at.Theta))
+		agrees, said := verify(t, file, data)
+		must.Hold(t, agrees, "%s: %s", want, said)
+	}
+}
+
 // TestOtherData shows that verify.py refuses a table with a changed row, or without a row.
 func TestOtherData(t *testing.T) {
 	_, rows := rowsOf(60, "")

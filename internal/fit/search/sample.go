@@ -44,11 +44,17 @@ func Train(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (t Trained, e
 	}
 	t, err = onAllRows(ctx, p, c, t)
 	// Few rows may lead where the covariances of all rows aren't positive definite.
-	if outside := (*train.StartError)(nil); errors.As(err, &outside) {
+	if outside := (*train.StartError)(nil); errors.Is(err, errStuck) || errors.As(err, &outside) {
 		return compete(ctx, p, c)
 	}
 	return t, err
 }
+
+// errStuck says that all rows have no more evidence, for each row, than the sample.
+// On 22 of 25 tables they have .03 to 4 nats more. If they don't, training didn't leave where the
+// sample led it: with a column of 0 and 1 that few rows of the sample have, the RMSE was 35 times as
+// high, and on the other two such tables 2 to 4 % higher.
+var errStuck = errors.New("all rows have no more evidence for each row than the sample")
 
 // sampled returns the plan for comparedRows of the rows.
 // It returns nil if kernels are compared on all rows: there aren't many more, or training isn't by
@@ -93,6 +99,10 @@ func onAllRows(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t Trained
 	var err error
 	if t.Best, err = onward(ctx, &all, c, ends[best], 0); err != nil {
 		return t, err
+	}
+	if t.Best.Result.Value*float64(comparedRows(p.N)) >=
+		finalists[best].Result.Value*float64(p.N) {
+		return t, errStuck
 	}
 	ends[best] = t.Best
 	t.All = append(t.All, ends...)
