@@ -42,21 +42,24 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   dated <- vapply(dates, function(d) d$column, "")
   waves <- unlist(lapply(dates, function(d) outer(paste(d$column, d$parts)[seq_along(d$parts)], c("sin", "cos"), paste)))
   said <- unlist(strsplit(as.character(dots[["categorical"]]), ",", fixed = TRUE))
-  dots[["categorical"]] <- listed(union(trimws(said), setdiff(table$texts, c(wanted$target, group, offset, dated))))
+  # With . in the formula, krigo settles texts that aren't factors, and gaps, and leaves out what says nothing.
+  settles <- "." %in% all.names(formula[[3]]) && !isTRUE(dots[["strict"]])
+  texts <- if (settles) Filter(function(name) is.factor(data[[name]]), table$texts) else table$texts
+  dots[["categorical"]] <- listed(union(trimws(said), setdiff(texts, c(wanted$target, group, offset, dated))))
   dots[["dates"]] <- listed(c(dots[["dates"]], setdiff(table$dates, c(wanted$target, group, offset, dated))))
   p <- running()
   flags <- c(
-    flag("target", if (length(wanted$target) > 1) listed(wanted$target) else wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else if (anyNA(epsilon)) NA else if (is.logical(epsilon)) epsilon else paste(written("epsilon", epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
+    flag("target", if (length(wanted$target) > 1) listed(wanted$target) else wanted$target), if (!settles || !all(names(data) %in% table$names)) flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else if (anyNA(epsilon)) NA else if (is.logical(epsilon)) epsilon else paste(written("epsilon", epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
     unlist(Map(flag, names(dots), dots), use.names = FALSE), unknown(p, names(dots)[vapply(dots, is.null, NA)])
   )
-  reply <- asked(p, list(op = "fit", table = table, args = list(flags = I(flags))))
+  reply <- asked(p, list(op = "fit", table = table, args = list(flags = I(flags), settle = settles)))
   if (length(wanted$target) > 1) {
     object <- targets_of(p, reply, call)
     for (notice in unique(unlist(lapply(object$models, function(m) m$notices)))) message(notice)
     return(object)
   }
   remember(p, reply$buffers[["file"]], reply)
-  formula <- written_out(wanted$target, wanted$inputs)
+  formula <- if (!settles) written_out(wanted$target, wanted$inputs)
   object <- model_of(reply$buffers[["file"]], reply$result, call, formula)
   for (notice in object$notices) message(notice)
   if (!is.null(reply$buffers[["delivered"]])) object$delivered <- loaded(reply$buffers[["delivered"]], call, formula)
@@ -76,7 +79,7 @@ date_of <- function(text) {
 no_options <- list(
   weights = "krigo gives all rows the same weight. For a known standard deviation of each row's noise, say noise_column = \"column\"",
   subset = "krigo takes all rows of data: give krigo(formula, data[rows, ]), or subset(data, condition)",
-  na.action = "missing values are an error, or say missing = \"mean\". na.omit(data) leaves their rows out"
+  na.action = "missing values are an error unless the formula has ., or say missing = \"mean\". na.omit(data) leaves their rows out"
 )
 
 # texts_alone names options that may be any text. krigo() refuses TRUE and FALSE for them, because the program can't know the mistake.

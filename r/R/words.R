@@ -33,6 +33,10 @@ in_r <- function(p, message) {
     message <- paste0("krigo has no option ", paste(words, collapse = ";"))
   }
   message <- sub("^--([a-z-]+): it is for", "\\1: it is for", message)
+  # The formula names the inputs.
+  message <- gsub("--(?:inputs '[^']*'|categorical (?:\"[^\"]*\"|\\S+)) keeps (it|them)", "named in a formula without ., krigo keeps \\1", message, perl = TRUE)
+  message <- gsub("--ignore (\"[^\"]*\"|\\S+) leaves (it|them) out", "- \\1 in the formula leaves \\2 out", message, perl = TRUE)
+  message <- gsub("say --ignore (\"[^\"]*\"|\\S+)", "say - \\1 in the formula", message, perl = TRUE)
   message <- sub("settings.md has all flags", "settings.md has all options", message, fixed = TRUE)
   message <- sub("or below:above for", "or c(below, above) for", message, fixed = TRUE)
   if (!grepl("--", message, fixed = TRUE) && !grepl("^[a-z]+-[a-z-]+\\W", message)) return(message)

@@ -42,7 +42,7 @@ text <- function(data) {
 csv <- text(trained)
 file <- tempfile(fileext = ".krigo")
 fitted <- json(
-  "fit", csv, "--target", "price", "--ignore", "id", "--categorical", "zone,heating", "--dates", "sold:year", "--kernel", "se,matern32", "--epsilon", "0.5",
+  "fit", csv, "--target", "price", "--ignore", "id", "--categorical", "zone", "--dates", "sold:year", "--kernel", "se,matern32", "--epsilon", "0.5",
   "--epsilon-units", "raw", "--test-fraction", "0.1", "--seed", "3", "--out", file, "--json", "--quiet"
 )
 heard <- character()
@@ -66,7 +66,8 @@ e <- quietly(krigo(y ~ ., edges, kernel = "se"))
 printed <- tempfile(fileext = ".csv")
 write.csv(data.frame(lapply(edges, sprintf, fmt = "%.17g")), printed, row.names = FALSE, quote = FALSE)
 said <- system2(program, c("fit", printed, "--target", "y", "--kernel", "se", "--out", tempfile(fileext = ".krigo")), stdout = TRUE, stderr = FALSE)
-stopifnot(length(e$notices) > 0, vapply(e$notices, function(notice) grepl(gsub("\\s+", " ", notice), gsub("\\s+", " ", paste(said, collapse = " ")), fixed = TRUE), NA))
+stopifnot(grepl("\"a\" orders the rows", e$notices[1], fixed = TRUE), grepl("- a in the formula", e$notices[1], fixed = TRUE))
+stopifnot(length(e$notices) > 1, vapply(e$notices[-1], function(notice) grepl(gsub("\\s+", " ", notice), gsub("\\s+", " ", paste(said, collapse = " ")), fixed = TRUE), NA))
 
 # Predictions equal the command line's to the bit.
 out <- tempfile(fileext = ".csv")
@@ -115,12 +116,18 @@ stopifnot(is.finite(p), identical(p, quietly(predict(m, unknown))))
 gaps <- trained
 gaps$rooms[7] <- NA
 gaps$zone[9] <- NA
-e <- refused(krigo(price ~ . - id, gaps))
+e <- refused(krigo(price ~ rooms + zone, gaps))
 says(e, "row 7", "rooms", "missing = \"mean\"")
 stopifnot(e$kind == "data", e$row == 7, e$column == "rooms")
+says(refused(krigo(price ~ . - id, gaps, strict = TRUE)), "row 7", "rooms")
+# With . in the formula, it fills them, and leaves out what says nothing.
+settled <- quietly(krigo(price ~ ., gaps, kernel = "se"))
+says(simpleCondition(paste(settled$notices, collapse = " ")), "id is left out", "in a formula", "rooms misses 1 of")
+stopifnot(!"id" %in% all.vars(settled$formula), is.finite(quietly(predict(settled, gaps))))
 filled <- quietly(krigo(price ~ rooms + zone, gaps, missing = "mean", kernel = "se"))
 stopifnot(is.finite(quietly(predict(filled, gaps))))
-says(refused(predict(m, gaps)), "row 7", "rooms")
+says(tryCatch(predict(m, gaps), message = identity), "rooms misses 1 of", "row 7")
+stopifnot(is.finite(quietly(predict(m, gaps))))
 gaps$price[3] <- NA
 says(refused(krigo(price ~ rooms, gaps, missing_target = "refuse")), "price", "row 3")
 says(refused(krigo(price ~ rooms, put(trained, "rooms", Inf, 5))), "row 5", "rooms")
