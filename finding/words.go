@@ -71,6 +71,7 @@ const (
 	UngroupedTests Kind = "ungrouped_test_rows"
 	SeenTests      Kind = "test_rows_seen"
 	NearBlocks     Kind = "blocks_near"
+	Later          Kind = "later_rows"
 
 	// About the plan of a fit.
 	Estimated         Kind = "elbo_estimated"
@@ -275,6 +276,9 @@ var words = map[Kind]entry{
 	SeenTests: {Warning, "%d of the %d test rows of %n equal rows that the model was made from, " +
 		"so they say " +
 		"little about further rows"},
+	Later: {Warning, "the promise is about the same period. Predicted from the rows before by %n, " +
+		"the latest fifth of the prior rows (from %s on) has an RMSE of %s, and predicted from " +
+		"all others %s. --split last tests on the latest rows"},
 	NearBlocks: {Warning, "blocks of %v along %n are short: under the kernel, rows a block apart " +
 		"have the " +
 		"correlation %.2f, so neighbouring blocks predict one another. The promise is about " +

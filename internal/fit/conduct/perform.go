@@ -185,6 +185,7 @@ func FitInformed(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, certifi
 	}
 	if err == nil {
 		speakOf(p, m, ties)
+		m.Findings = append(m.Findings, later(p.Share, prior, m)...)
 	}
 	// keep the kernels that there was time for, as if they had been asked for
 	if err == nil && t.Tried != nil {
