@@ -18,6 +18,7 @@ import (
 const (
 	mostLooked  = 1000
 	leastLooked = 400
+	fewLooked   = 200 // rows of which a look isn't brief, since they say less and cost little
 	mostCells   = 60_000
 	stretch     = 8 // rows that follow one another, since a unit's rows often do
 )
@@ -47,7 +48,7 @@ func Look(ctx context.Context, table *dataset.Table, o ask.Asked) (found []model
 	if err != nil {
 		return nil, err
 	}
-	look := ties.Look{Brief: true, Fit: search.Quickly}
+	look := ties.Look{Brief: rows.N > fewLooked, Fit: search.Quickly}
 	if rows.N*inputs > mostCells/4 {
 		look.Fit = search.Briefly
 	}

@@ -49,5 +49,5 @@ assert observed.rows == 1 and observed.watch.rows == 1 and observed.watch.misses
 assert observed.watch.alarm is None and model.sync(client=client).watch.rows == 1
 print("outcomes:", observed.watch.rows)
 
-refused = predict.sync_detailed(client=client, body=Request(rows=rows("1")))
-assert refused.status_code == 400 and "is text: write a number" in refused.parsed.error, refused
+refused = predict.sync_detailed(client=client, body=Request(rows=rows("n.d.")))
+assert refused.status_code == 400 and "is not a number" in refused.parsed.error, refused
