@@ -68,7 +68,7 @@ func (e *ends) add(v float64) {
 	}
 }
 
-// push puts v in its place in a list of the least of so many values.
+// push keeps a list of the least of the given number of rows in order, and puts v into it.
 func push(least []float64, v float64, rows int64) {
 	i := min(int(rows), len(least))
 	for ; i > 0 && v < least[i-1]; i-- {

@@ -38,13 +38,16 @@ func TestScalesWithout(t *testing.T) {
 			}
 			for i := range 300 {
 				v := c.of(i)
-				x, y = append(x, v), append(y, v)
+				x = append(x, v)
+				y = append(y, v)
 				text += fmt.Sprintf("%v,%d\n", v, i)
 				if !apart[i] {
-					rest, of = append(rest, v), append(of, v)
+					rest = append(rest, v)
+					of = append(of, v)
 				}
 			}
-			d, others := dataOf(1, x, y), dataOf(1, rest, of)
+			d := dataOf(1, x, y)
+			others := dataOf(1, rest, of)
 			got := must.Get(dataset.ScalingOf(d, d.All(), dataset.PriorRows))(t)
 			plain := must.Get(d.Moments(d.All()))(t)
 			want := must.Get(others.Moments(others.All()))(t)[0]

@@ -309,8 +309,9 @@ func (e *Encoding) Filling(inputs []string, means []float64) *Encoding {
 	return filling
 }
 
-// Gaps returns how many inputs each of this rank's rows misses, and tells which. Texts in columns of
-// numbers count as missing. If gaps are usual, nothing else does. It returns nil if there are none.
+// Gaps returns how many inputs each of this rank's rows misses, and tells which.
+// Texts in columns of numbers count as missing. If gaps are usual, only such texts count.
+// Gaps returns nil if no input counts as missing.
 func (d *Data) Gaps(usual bool) (rows []int, found finding.List, err error) {
 	if usual && len(d.table.unread) == 0 {
 		return nil, nil, nil

@@ -194,8 +194,10 @@ func (m *Model) Fills() bool {
 	return m.Encoding.Fills() || (!m.Refuses && m.Scaling.Source != dataset.Declared)
 }
 
-// Gaps returns how many inputs each row of d misses that no row of the fit misses, or has a text
-// for, and tells which. No guarantee is about such rows, so they count as outside. It returns nil if there are none.
+// Gaps returns how many inputs each row of d misses, and tells which.
+// An input counts if it holds a text in place of a number, or if no row of the fit misses it.
+// No guarantee is about such rows, so that they count as outside.
+// Gaps returns nil if no input counts.
 func (m *Model) Gaps(d *dataset.Data) (rows []int, found finding.List, err error) {
 	if !d.Encoding.Fills() {
 		return nil, nil, nil

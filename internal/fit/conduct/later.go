@@ -45,10 +45,10 @@ func later(s deal.Share, q *posterior.Posterior, m *model.Model) (found finding.
 	if len(rows) < leastLater {
 		return nil
 	}
-	all := objective.Memory{X: q.Support, Y: s.Y}
+	all := objective.Memory{X: q.Support, Y: s.Y, PerRow: posterior.RowNoise{Known: s.Known}}
 	before := all.Some(order[:from])
 	of, err := posterior.NewExact(posterior.Given{Kernel: q.Kernel, Theta: q.Theta, Mean: q.Mean,
-		Beta: q.Beta, X: before.X, Y: before.Y, Noise: q.Noise})
+		Beta: q.Beta, X: before.X, Y: before.Y, Noise: q.Noise, PerRow: before.PerRow})
 	left, _, ok := q.LeaveOneOut(s.Y)
 	if err != nil || !ok {
 		return nil // the figure is for people, and no condition of anything

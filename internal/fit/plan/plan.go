@@ -49,7 +49,7 @@ const (
 	factorRate = 5e10
 
 	// batchedRows is the number of rows above which a local posterior trains on batches.
-	// On SLID, 2,322 rows with a target of 3,900, batches take 10 CPU s, and all rows 50.
+	// On SLID (2,321 prior rows) batches take 10 CPU s, and all rows 50.
 	batchedRows = 2000
 
 	// excessRows is the number of rows that show how good a cg model's variances are.
