@@ -1,6 +1,5 @@
 """The first checks of verify.py: the model file, the roles of rows, scaling, posterior, and the numbers of a certificate."""
 import csv
-import gzip
 import hashlib
 import json
 import re
@@ -97,14 +96,6 @@ def as_number(cell):
 def as_text(cell):
     v = as_number(cell)
     return cell if v is None else "" if isnan(v) else numeral(v)
-def read_table(raw):
-    text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig").replace("\r\n", "\n")
-    comma = next((c for c in ",;\t" if c in re.sub(r'"[^"]*"', "", text.lstrip("\n")).split("\n")[0]), ",")
-    lines = csv.reader((line + "\n" for line in text.split("\n")), delimiter=comma, skipinitialspace=comma != "\t", strict=True)
-    names, *rows = [[re.sub('^="(.*)"$', r"\1", cell.strip(), flags=re.DOTALL) for cell in row] for row in lines if row]
-    rows = [row for row in rows if row != [""] or len(names) == 1]
-    require(len(set(names)) == len(names) and rows and all(len(r) == len(names) for r in rows), "the data aren't a table with a header")
-    return {name: [row[j] for row in rows] for j, name in enumerate(names)}
 def bits(v):
     return bytes.fromhex("010000000000f87f") if isnan(v) else struct.pack("<d", v)
 def fnv(b, h=0xCBF29CE484222325):
@@ -157,8 +148,7 @@ class Table:
         self.without = head.has("encoding") and head.of("encoding")("without_apart", bool)
         by_blocks = group.startswith("block:") and group not in columns
         used = self.names + [target] + [group] * bool(group and not by_blocks) + [n for n in (offset, noise) if n and n not in self.names] + [limits] * (limits not in ("", target))
-        require(not head.has("reading"), "not checked by this program: a special way of reading cells (reading)")
-        require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
+        require(len(set(used)) == len(used) and set(used) <= set(columns), f"as this program reads the table, it lacks columns, or uses one twice: {sorted(set(used) - set(columns))}")
         read = limit if limits == target else as_number
         known = [read(y) is None or not isnan(read(y)) for y in columns[target]]  # rows without a target are left out
         self.numbers, self.whole = [i for i, k in enumerate(known) if k], None
@@ -824,7 +814,7 @@ def check_terms(head, t, q, prior, scale):
         ("the slices", not t.slices or t.direct and zero_one and not group), ("whether the prior was learnt", t.informed == learnt),
         ("whether Q is the prior", t.direct if q.nearest else t.fixed == (learnt and not q.support)), ("the scaling", terms("scaling", str) == source),
         ("epsilon_raw", abs(t.raw - t.below * (1 if t.kind in UNITLESS else scale)) <= 1e-12 * t.raw), ("prior_rows", terms("prior_rows", int) == counts[PRIOR]),
-        ("whether equal rows are copies", terms("copies", bool) == (group == "(equal rows)")),
+        ("whether equal rows are copies", terms("copies", bool) == (group == "(equal rows)" or head.has("reading") and head.of("reading")("distinct", bool))),
         ("the encoding", terms("encoded", bool) == head.has("encoding")), ("the group", terms("group", str) == group),
         ("the backtest", terms("backtest", bool) == backtest), ("the grid", t.informed or all(map(t.on_grid, q.theta))),
         ("the parameters paid for", t.params == (0 if t.informed else len(q.theta) - many + tied) and (tied == many == 0 or

@@ -8,8 +8,9 @@ from hashlib import sha256
 from math import exp, expm1, floor, fsum, gcd, inf, lgamma, log, log1p, sqrt
 from unicodedata import category, normalize
 
-from bounds import Fields, as_number, as_text, bets as stakes, binomial, holds, near, plain, read_table, require, rise
+from bounds import Fields, as_number, as_text, bets as stakes, binomial, holds, near, plain, require, rise
 from more import crossing
+from reading import read_table
 
 CONDITIONS = (
     "Each certified {0} is an independent draw from one source, and the certificate is about further {0}s from it.",
@@ -17,13 +18,11 @@ CONDITIONS = (
     "What is stated was chosen before these rows were seen: the statements, \u03b4, costs, kinds of rows, and the shares that were asked for.")
 MIN_ROWS, LEAST, STEPS, FIRST, BINS = 20, 0.001, 400, 0.05, 10
 
-
 def ordered(*lists):
     """Returns different labels in order: numbers by their value if all are numbers, else text."""
     labels = sorted({label for one in lists for label in one}, key=lambda s: s.encode())
     numbers = [as_number(s) for s in labels]
     return labels if any(v is None or v != v for v in numbers) else sorted(labels, key=as_number)
-
 
 # Letters of other scripts, each before the Latin letter that it looks like.
 ALIKE = str.maketrans(dict(pair for pair in zip(*[iter("""
@@ -32,19 +31,16 @@ ALIKE = str.maketrans(dict(pair for pair in zip(*[iter("""
 """.split())] * 2)))
 UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u180b\u180c\u180d\u180f"
 
-
 def look(name):
     """Returns what equals that of a name which looks the same."""
     kept = "".join(c for c in name if category(c) != "Cf" and c not in UNSEEN and not "\ufe00" <= c <= "\ufe0f" and not "\U000e0100" <= c <= "\U000e01ef")
     return " ".join(normalize("NFKC", kept).translate(ALIKE).split())
-
 
 def keys(o, always, maybe=""):
     """Refuses an object that lacks a field, or has a field that this program doesn't check."""
     always = set(always.split())
     odd = always ^ set(o.entries) - set(maybe.split())
     require(not odd, f"fields lack, or are unknown: {sorted(odd)}")
-
 
 class Rows:
     """The rows of the table, by what the certificate names."""
@@ -112,26 +108,21 @@ class Rows:
             each.setdefault(g, []).append(loss)
         return [min(fsum(v) / len(v), 1) for v in each.values()]
 
-
 def bets(losses, m, shares):
     """Returns the logarithms of the wealths of gamblers who stake these shares against the mean m."""
     return [fsum(log(1 - c + c * (1 - x) / (1 - m)) for x in losses) for c in shares]
 
-
 def mean_wealth(logs):
     return max(logs) + log(fsum(exp(v - max(logs)) for v in logs) / len(logs))
-
 
 def check_betting(what, bound, mean, delta, wealth):
     """Checks that the gamblers have 1/delta at the bound, and have less at a bound that is smaller by a millionth."""
     require(bound >= mean - 1e-12 and (bound >= 1 or wealth(bound) >= -log(delta) - 1e-6), f"{what} is too small")
     require(bound - 2e-6 <= mean or wealth(min(bound, 1) - 2e-6) < -log(delta), f"{what} is too large")
 
-
 def check_binomial(what, bound, k, n, delta):
     require(holds(k, n, bound, delta) or bound >= 1, f"{what} fails with a probability above its delta")
     near(what, bound, binomial(k, n, delta))
-
 
 def least_wealth(bins, m, shares):
     """Returns the gamblers' least wealth over all signs of the bins."""
@@ -140,7 +131,6 @@ def least_wealth(bins, m, shares):
         both = [bets([(1 + sign * v) / 2 for v in z], m, shares) for sign in (1, -1)]
         wealth = [[a + b for a, b in zip(w, logs)] for w in wealth for logs in both]
     return min(map(mean_wealth, wealth))
-
 
 def check_statements(r, about, delta, found, c, by_column, rules):
     """Checks the statements of one kind, found, which have delta together."""
@@ -206,11 +196,9 @@ def check_statements(r, about, delta, found, c, by_column, rules):
         return check_binomial(f"the bound of {about}", bound, sum(losses), n, delta)
     check_betting(f"the bound of {about}", bound / most, fsum(own) / n, delta, lambda m: mean_wealth(bets(own, m, shares)))
 
-
 def allowed(k, m, a, level):
     """Whether at most k successes of m draws have at most the probability level. Only rounding may make another program say otherwise."""
     return k < m and tail(k, m, a) <= log(level) - 1e-11
-
 
 def tail(k, m, a):
     total = term = 1.0
@@ -221,7 +209,6 @@ def tail(k, m, a):
             break
     return lgamma(m + 1) - lgamma(k + 1) - lgamma(m - k + 1) + k * log(a) + (m - k) * log1p(-a) + log(total)
 
-
 def search(n, true):
     """Returns the least i < n for which true(i), or n."""
     low, high = 0, n
@@ -229,7 +216,6 @@ def search(n, true):
         mid = (low + high) // 2
         low, high = (low, mid) if true(mid) else (mid + 1, high)
     return low
-
 
 def steps(n, a, level):
     """Returns the boundary's steps: from m answered rows on, k may be wrong."""
@@ -242,7 +228,6 @@ def steps(n, a, level):
         found.append((search(n, lambda m: allowed(k, m, a, level)), k))
         k += every
     return found
-
 
 def crossed(bound, a):
     """Returns the probability that the walk of a coin is at or below the boundary. In whole numbers if there are few rows."""
@@ -265,7 +250,6 @@ def crossed(bound, a):
         walk, at = {k: q for k, q in after.items() if q > 1e-25}, m
     return max(0.0, 1 - fsum(walk.values()))
 
-
 def check_band(what, k, n, level, delta, end, bound):
     """Checks the bound of k misses of n by the band of a curve (more.check_curve), which holds at all thresholds at once."""
     misses, j = [], 0
@@ -276,7 +260,6 @@ def check_band(what, k, n, level, delta, end, bound):
     require(0.99 * delta <= crossing(n, misses, bounds) <= delta * (1 + 1e-6), f"{what}: the bounds fail together with another probability than delta")
     i = bisect_left(misses, k)
     near(what, bound, min(bounds[i], 1) if i < len(bounds) else 1.0)
-
 
 def check_selective(r, s, a, delta):
     require(s("at_most_wrong", float) == a and abs(s("delta", float) / delta - 1) < 1e-9, "the chosen threshold's share or delta differs")
@@ -311,7 +294,6 @@ def check_selective(r, s, a, delta):
     # Without a threshold no row is answered, and the band's bound on the share without an answer is 1.
     check_band("the share of rows without an answer", n - found[1], n, s("answers_level", float), delta / 4, 1 - FIRST, 1 - s("answers", float))
 
-
 def check_detection(r, d, recall, delta, positive):
     require(d("recall", float) == recall and d("positive", str) == positive and abs(d("delta", float) / delta - 1) < 1e-9, "the detection's class, recall or delta differs")
     of = [t == r.positive for t in r.truth]
@@ -333,7 +315,6 @@ def check_detection(r, d, recall, delta, positive):
     require(own == found, f"the threshold, missed rows and false alarms are {found}, not {own}")
     if r.n > total:
         check_band("the share of false alarms", found[2], r.n - total, d("false_alarms_level", float), delta / 4, 0.5, d("false_alarms_bound", float))
-
 
 def verify(raw, data):
     """Returns what verify.py prints: the certificate, what was checked, and what is taken on the word of the person who certified."""

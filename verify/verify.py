@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks a krigo certificate without krigo: python3 verify.py [--json] MODEL|CERTIFICATE.json DATA.csv[.gz]
+"""Checks a krigo certificate without krigo: python3 verify.py [--json] MODEL|CERTIFICATE.json DATA[.gz]
 
-This program follows docs/reference/format.md and needs only Python's standard library. It reads the model file, assigns each row its role,
-recomputes scaling and posterior, predicts the certified rows, counts the misses, and computes every number of the certificate. Two numbers
+This program follows docs/reference/format.md and needs only Python's standard library. It reads the model file and DATA, which is CSV or JSON,
+plain or gzip. It assigns each row its role, recomputes scaling and posterior, predicts the certified rows, counts the misses, and computes every number of the certificate. Two numbers
 agree if they differ by at most 1e-6, relative to numbers above 1. If only rounding decides whether a row is a miss, the certificate must
 hold both ways. The program refuses what it doesn't know with "not checked by this program". It prints two lists at its end: what it
 checked, and what it takes on the fitter's word. It can't fit again, so that what only training can show is in the second list.
@@ -21,29 +21,10 @@ import classes
 import more
 import several
 from bounds import (
-    BOUND_TRAINED,
-    CERTIFIED,
-    PRIOR,
-    Monotone,
-    Refused,
-    Sample,
-    Table,
-    Terms,
-    Varying,
-    alpha_of,
-    check_bounds,
-    check_terms,
-    deal,
-    drawn_labels,
-    follows,
-    read_model,
-    read_posterior,
-    read_table,
-    require,
-    scale_rows,
-)
+    BOUND_TRAINED, CERTIFIED, PRIOR, Fields, Monotone, Refused, Sample, Table, Terms, Varying, alpha_of, check_bounds, check_terms, deal,
+    drawn_labels, follows, read_model, read_posterior, require, scale_rows)
+from reading import read_table
 from target import LINKED, SOME_SITES, Target
-
 
 def claims(head, t, q, prior, derived, by_bound, rounded):
     """Returns two lists, what was checked and what is taken on the fitter's word: pairs of a claim and whether the bound rests on it."""
@@ -85,7 +66,6 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
             checked.append(("the posterior, whatever it is", True))
     return checked, word
 
-
 def check_ties(head):
     """Refuses ties that no model has, and a certificate that ignores one of them."""
     columns = {"column": 1, "pair": 2, "order": 0, "time": 1, "place": 2, "copies": 0}
@@ -98,13 +78,12 @@ def check_ties(head):
         splits = kind != "pair" and units >= 5 and (tie("apart", float) > 2 if known is None else known - new > .15)
         require(not grouped and (not splits or head.has("group") or head.of("fitted").of("promise").has("population")), "the certificate ignores a tie")
 
-
 def verify(model, data, together=None):
     """Returns the certificate, what was checked, and what is taken on the fitter's word. Adds the errors of certified rows to together."""
     head, arrays = read_model(model)
     require(head.has("certificate"), f"the model has no certificate: {head('certificate_reason', str)}")
     check_ties(head)
-    table = Table(head, read_table(data))
+    table = Table(head, read_table(data, Fields(head.of("reading").entries if head.has("reading") else {})))
     roles = deal(head, arrays, table)
     table.encode(roles[PRIOR])
     rows, scale = scale_rows(head, table, roles)
@@ -173,7 +152,6 @@ def verify(model, data, together=None):
         together.add(head, t, [table.numbers[i] for i in roles[CERTIFIED]], sample, table.groups and [table.groups[i] for i in roles[CERTIFIED]],
                      [own[i] for i in roles[CERTIFIED]])
     return (c, *claims(head, t, q, prior, derived, by_bound, rounded))
-
 
 def main():
     files = [f for f in sys.argv[1:] if f != "--json"]
