@@ -187,9 +187,9 @@ func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
 	most := min(blockRows, max(1, blockCells/max(1, d.Cols)), max(1, len(rows)))
 	x := make([]float64, most*d.Cols)
 	y := make([]float64, most)
-	for first := 0; first < len(rows); first += most {
-		n := min(most, len(rows)-first)
-		if err := d.Read(rows[first:first+n], x[:n*d.Cols], y[:n]); err != nil {
+	for first, end := range lists.Blocks(len(rows), most) {
+		n := end - first
+		if err := d.Read(rows[first:end], x[:n*d.Cols], y[:n]); err != nil {
 			return err
 		}
 		block(first, x[:n*d.Cols], y[:n])

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -212,13 +213,13 @@ func (t *Table) Read(first, n int, columns []int, out []float64) error {
 func (t *Table) Each(columns []int, row func(i int, cells []float64) error) error {
 	begin, own := t.Own()
 	x := make([]float64, min(own, blockRows)*len(columns))
-	for first := begin; first < begin+own; first += blockRows {
-		n := min(blockRows, begin+own-first)
-		if err := t.Read(first, n, columns, x[:n*len(columns)]); err != nil {
+	for first, end := range lists.Blocks(own, blockRows) {
+		n := end - first
+		if err := t.Read(begin+first, n, columns, x[:n*len(columns)]); err != nil {
 			return err
 		}
 		for i := range n {
-			if err := row(first+i, x[i*len(columns):(i+1)*len(columns)]); err != nil {
+			if err := row(begin+first+i, x[i*len(columns):(i+1)*len(columns)]); err != nil {
 				return err
 			}
 		}

@@ -292,7 +292,7 @@ func quotients(out []float64, active []bool, a, b []float64) {
 
 // turn sets p ← z + β p.
 func (u *cycle) turn(beta []float64) {
-	eachRows(u.p.Rows, func(i int) {
+	linalg.Each(u.p.Rows, columnRows, func(i int) {
 		p := u.p.Row(i)
 		z := u.z.Row(i)
 		for j, c := range beta {
@@ -355,15 +355,6 @@ func columnSums(n int, sum []float64, f func(i int, sum []float64)) {
 		linalg.Axpy(1, parts.Row(t), sum)
 	}
 	linalg.Return(parts)
-}
-
-// eachRows calls f for every row.
-func eachRows(n int, f func(i int)) {
-	linalg.Parallel((n+columnRows-1)/columnRows, func(t int) {
-		for i := t * columnRows; i < min((t+1)*columnRows, n); i++ {
-			f(i)
-		}
-	})
 }
 
 // addSquares adds v_j² to sum_j.

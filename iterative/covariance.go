@@ -242,9 +242,7 @@ const applyRows, applyCols = 128, 256
 func (p *Preconditioner) apply(transpose bool, v, out matrix.Dense) {
 	n := p.f.Rows
 	m := p.f.Cols
-	block := func(i, j int) {
-		ie := min(i+applyRows, n)
-		je := min(j+applyCols, m)
+	block := func(i, ie, j, je int) {
 		k := p.f.View(i, ie, j, je)
 		rows := [2]int{i, ie}
 		cols := [2]int{j, je}
@@ -255,16 +253,16 @@ func (p *Preconditioner) apply(transpose bool, v, out matrix.Dense) {
 		radial.Apply(transpose, k, v.RowRange(cols[0], cols[1]), out.RowRange(rows[0], rows[1]))
 	}
 	if transpose {
-		linalg.Parallel((m+applyCols-1)/applyCols, func(t int) {
-			for i := 0; i < n; i += applyRows {
-				block(i, t*applyCols)
+		linalg.Blocks(m, applyCols, func(j, je int) {
+			for i, ie := range lists.Blocks(n, applyRows) {
+				block(i, ie, j, je)
 			}
 		})
 		return
 	}
-	linalg.Parallel((n+applyRows-1)/applyRows, func(t int) {
-		for j := 0; j < m; j += applyCols {
-			block(t*applyRows, j)
+	linalg.Blocks(n, applyRows, func(i, ie int) {
+		for j, je := range lists.Blocks(m, applyCols) {
+			block(i, ie, j, je)
 		}
 	})
 }

@@ -58,7 +58,7 @@ func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 		h := q.Adjoint.View(0, n, at, at+f.Cols)
 		at += f.Cols
 		basis := probes[i].Basis
-		eachRows(n, func(r int) {
+		linalg.Each(n, columnRows, func(r int) {
 			row := h.Row(r)
 			for k, v := range basis {
 				linalg.Axpy(v[r], f.Row(k), row)

@@ -51,9 +51,7 @@ func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column matrix.Dense))
 	j := len(f.Rows)
 	scale := 1 / math.Sqrt(f.Left[i])
 	vi := f.V.Row(i)[:j]
-	linalg.Parallel((n+factorBlock-1)/factorBlock, func(b int) {
-		r0 := b * factorBlock
-		r1 := min((b+1)*factorBlock, n)
+	linalg.Blocks(n, factorBlock, func(r0, r1 int) {
 		column := linalg.Borrow(1, r1-r0)
 		fill(r0, r1, column)
 		linalg.Gemv(false, -1, f.V.View(r0, r1, 0, j), vi, 1, column.Data)

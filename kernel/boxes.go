@@ -88,14 +88,7 @@ type boxedStationary struct {
 // pack replaces points by their differences from the centre in lengthscales, as package radial
 // does.
 func (p *against) pack(x matrix.Dense) matrix.Dense {
-	packed := matrix.Large(x.Rows, x.Cols)
-	for i := range x.Rows {
-		row := packed.Row(i)
-		for t, v := range x.Row(i) {
-			row[t] = (v - p.centre[t]) * p.inverse[t]
-		}
-	}
-	return packed
+	return radial.Scaled(x, p.centre, p.inverse, matrix.Large(x.Rows, x.Cols))
 }
 
 // Most takes the distance to the nearest place of each box. It is 0 in inputs in which the point
@@ -103,14 +96,7 @@ func (p *against) pack(x matrix.Dense) matrix.Dense {
 func (p boxedStationary) Most(point, k []float64) {
 	at := p.pack(matrix.Of(1, len(point), point)).Data
 	for i := range k {
-		least := p.least.Row(i)[:len(at)]
-		greatest := p.greatest.Row(i)[:len(at)]
-		var u float64
-		for t, v := range at {
-			off := max(least[t]-v, v-greatest[t], 0)
-			u += off * off
-		}
-		k[i] = u
+		k[i] = radial.FromBox(at, p.least.Row(i), p.greatest.Row(i))
 	}
 	p.profile.Value(k, k, p.shape, p.variance)
 }

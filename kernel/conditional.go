@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -150,7 +151,9 @@ func (p *conditionalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	s := p.Support.Rows
 	u := linalg.Borrow(a.Rows, s).Until(a.Context())
 	w := p.second(a.Rows).Until(a.Context())
-	eachTile(s, func(s0, s1 int) { p.support.cov(a, s0, s1, u.View(0, a.Rows, s0, s1)) })
+	for s0, s1 := range lists.Blocks(s, tileCols) {
+		p.support.cov(a, s0, s1, u.View(0, a.Rows, s0, s1))
+	}
 	p.whiten(u, w)
 	linalg.Gemm(false, true, -1, u, p.u.RowRange(j0, j1), 1, k)
 	if !p.CholB.IsZero() {
@@ -177,10 +180,9 @@ func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, 
 	}
 	p.base.pull(a, j0, j1, direct, ignored.Data, dA)
 	linalg.Gemm(false, false, -1, direct, p.g.RowRange(j0, j1), 0, through)
-	eachTile(s, func(s0, s1 int) {
-		p.support.pull(a, s0, s1, through.View(0, a.Rows, s0, s1),
-			ignored.Data, dA)
-	})
+	for s0, s1 := range lists.Blocks(s, tileCols) {
+		p.support.pull(a, s0, s1, through.View(0, a.Rows, s0, s1), ignored.Data, dA)
+	}
 	linalg.Return(direct, through, ignored)
 }
 

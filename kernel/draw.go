@@ -63,10 +63,8 @@ func drawFeatures(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (fe
 
 // At writes f(x_i) to out, on all cores.
 func (f *Function) At(x matrix.Dense, out []float64) {
-	linalg.Parallel((x.Rows+tile-1)/tile, func(t int) {
+	linalg.Blocks(x.Rows, tile, func(i0, i1 int) {
 		x.Check()
-		i0 := t * tile
-		i1 := min((t+1)*tile, x.Rows)
 		phi := linalg.Borrow(i1-i0, len(f.weights))
 		f.features(x.RowRange(i0, i1), phi)
 		linalg.Gemv(false, 1, phi, f.weights, 0, out[i0:i1])

@@ -192,24 +192,14 @@ const (
 	tileCols = 512
 )
 
-// eachTile calls f for the tiles of columns [0, n).
-func eachTile(n int, f func(j0, j1 int)) {
-	for j := 0; j < n; j += tileCols {
-		f(j, min(j+tileCols, n))
-	}
-}
-
 // Fill writes K(A, B), tile by tile on all cores.
 func (at Bound) Fill(a, b, dst matrix.Dense) {
 	c := columnsOf(at.Kernel, at.Theta, b)
-	linalg.Parallel((a.Rows+tile-1)/tile, func(t int) {
+	linalg.Blocks(a.Rows, tile, func(i0, i1 int) {
 		a.Check()
-		i0 := t * tile
-		i1 := min((t+1)*tile, a.Rows)
-		eachTile(b.Rows, func(j0, j1 int) {
-			c.cov(a.RowRange(i0, i1), j0, j1,
-				dst.View(i0, i1, j0, j1))
-		})
+		for j0, j1 := range lists.Blocks(b.Rows, tileCols) {
+			c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1))
+		}
 	})
 	c.release()
 }
@@ -229,10 +219,9 @@ func (at Bound) FillTriangle(a, dst matrix.Dense) {
 		t = tiles - 1 - t // the longest rows come first
 		i0 := t * tile
 		i1 := min((t+1)*tile, a.Rows)
-		eachTile(i1, func(j0, j1 int) {
-			c.cov(a.RowRange(i0, i1), j0, j1,
-				dst.View(i0, i1, j0, j1))
-		})
+		for j0, j1 := range lists.Blocks(i1, tileCols) {
+			c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1))
+		}
 	})
 	c.release()
 }
@@ -244,12 +233,10 @@ const lowerTile = 16
 // FillLower writes the lower triangle of K(A, A), on the calling goroutine.
 func (at Bound) FillLower(a, dst matrix.Dense) {
 	c := columnsOf(at.Kernel, at.Theta, a)
-	for i0 := 0; i0 < a.Rows; i0 += lowerTile {
-		i1 := min(i0+lowerTile, a.Rows)
-		eachTile(i1, func(j0, j1 int) {
-			c.cov(a.RowRange(i0, i1), j0, j1,
-				dst.View(i0, i1, j0, j1))
-		})
+	for i0, i1 := range lists.Blocks(a.Rows, lowerTile) {
+		for j0, j1 := range lists.Blocks(i1, tileCols) {
+			c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1))
+		}
 	}
 	c.release()
 }
@@ -262,10 +249,9 @@ func (at Bound) Pull(a, b matrix.Dense, to Adjoint) {
 		if !to.Inputs.IsZero() {
 			rows = to.Inputs.RowRange(i0, i1)
 		}
-		eachTile(b.Rows, func(j0, j1 int) {
-			c.pull(a.RowRange(i0, i1), j0, j1,
-				to.K.View(i0, i1, j0, j1), part, rows)
-		})
+		for j0, j1 := range lists.Blocks(b.Rows, tileCols) {
+			c.pull(a.RowRange(i0, i1), j0, j1, to.K.View(i0, i1, j0, j1), part, rows)
+		}
 	})
 	c.release()
 }
@@ -279,10 +265,9 @@ func (at Bound) PullSymmetric(a, bar matrix.Dense, dTheta []float64) {
 		ai := a.RowRange(i0, i1)
 		// Blocks before the diagonal block count twice, for both triangles. The diagonal block
 		// counts once.
-		eachTile(i0, func(j0, j1 int) {
-			c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part,
-				matrix.Dense{})
-		})
+		for j0, j1 := range lists.Blocks(i0, tileCols) {
+			c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part, matrix.Dense{})
+		}
 		linalg.Scale(2, part)
 		diagonal := bar.View(i0, i1, i0, i1)
 		linalg.MirrorLower(diagonal)

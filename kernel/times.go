@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/radial"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -23,10 +24,8 @@ func (at Bound) Times(a, b, v, out matrix.Dense) {
 	}
 	whole(v, out, func(v, out matrix.Dense) {
 		c := columnsOf(at.Kernel, at.Theta, b)
-		linalg.Parallel((a.Rows+tile-1)/tile, func(t int) {
+		linalg.Blocks(a.Rows, tile, func(i0, i1 int) {
 			a.Check()
-			i0 := t * tile
-			i1 := min((t+1)*tile, a.Rows)
 			timesTile(c, a, i0, i1, 0, b.Rows, v, out, false)
 		})
 		c.release()
@@ -216,7 +215,9 @@ func (at Bound) PullOuter(a, h matrix.Dense, w, dTheta []float64) {
 			c.pull(a.RowRange(i0, i1), j0, j1, bar, sum, matrix.Dense{})
 		}
 		// Blocks before the diagonal block count twice, for both triangles.
-		eachTile(i0, pull)
+		for j0, j1 := range lists.Blocks(i0, tileCols) {
+			pull(j0, j1)
+		}
 		linalg.Scale(2, sum)
 		pull(i0, i1)
 		linalg.Return(memory)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -46,9 +47,9 @@ func Farthest(variances []float64) float64 {
 func eachRow(d *dataset.Data, rows []int, do func(i int, inputs []float64)) error {
 	most := min(len(rows), observation.BlockRows(d.Cols))
 	x := make([]float64, most*d.Cols)
-	for first := 0; first < len(rows); first += most {
-		n := min(len(rows)-first, most)
-		if err := d.Read(rows[first:first+n], x[:n*d.Cols], nil); err != nil {
+	for first, end := range lists.Blocks(len(rows), most) {
+		n := end - first
+		if err := d.Read(rows[first:end], x[:n*d.Cols], nil); err != nil {
 			return err
 		}
 		for i := range n {

@@ -35,27 +35,20 @@ func (s *predictionSeeds) addUp(e *sparseEngine) error {
 
 // addHere adds Σ g_i V_i and the lower triangle of Σ h_i V_i V_iᵀ over this rank's rows to b and a.
 func (s *predictionSeeds) addHere(e *sparseEngine, b []float64, a matrix.Dense) error {
-	for t := range e.blocks() {
-		i0, i1 := e.span(t)
-		v, err := e.v(t)
-		if err != nil {
-			return err
-		}
+	return e.eachV(func(i0, i1 int, v matrix.Dense) error {
 		addRows(v, s.g[i0:i1], b)
 		linalg.SyrkScaled(v, s.h[i0:i1], 1, a)
-	}
-	return nil
+		return nil
+	})
 }
 
 // fill sets row i of bar to the predictions' part of V̄_i:
 // μ g_i + 2h_i S V_i, with S the whitened covariance of q.
 func (s *predictionSeeds) fill(i0 int, v, covariance matrix.Dense, mu []float64, bar matrix.Dense) {
 	linalg.Gemm(false, false, 1, v, covariance, 0, bar)
-	inChunks(v.Rows, func(_, r0, r1 int) {
-		for r := r0; r < r1; r++ {
-			linalg.Scale(2*s.h[i0+r], bar.Row(r))
-			linalg.Axpy(s.g[i0+r], mu, bar.Row(r))
-		}
+	linalg.Each(v.Rows, chunkRows, func(r int) {
+		linalg.Scale(2*s.h[i0+r], bar.Row(r))
+		linalg.Axpy(s.g[i0+r], mu, bar.Row(r))
 	})
 }
 
@@ -117,12 +110,7 @@ func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.
 	memory := linalg.Borrow(e.m, n)
 	rows := linalg.Borrow(2, n)
 	defer linalg.Return(memory, rows)
-	for t := range e.blocks() {
-		i0, i1 := e.span(t)
-		v, err := e.v(t)
-		if err != nil {
-			return err
-		}
+	return e.eachV(func(i0, i1 int, v matrix.Dense) error {
 		k := i1 - i0
 		u := matrix.Of(e.m, k, memory.Data[:e.m*k])
 		lambda := rows.Row(0)[:k]
@@ -134,8 +122,8 @@ func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.
 		}
 		e.pullRows(x, u, lambda, to.theta, to.z)
 		e.prior.Pull(e.beta, x, mean, to.beta)
-	}
-	return nil
+		return nil
+	})
 }
 
 // backward turns the seeds into the rows' adjoints.
@@ -167,26 +155,24 @@ func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, err
 		if s.predicted {
 			linalg.Gemm(false, false, 1, v, e.binv, 0, bars.RowRange(0, v.Rows))
 		}
-		inChunks(v.Rows, func(_, r0, r1 int) {
-			for row := r0; row < r1; row++ {
-				i := i0 + row
-				vi := v.Row(row)
-				bi := bar.Row(row)
-				d := e.dd[i]
-				r := e.r[i]
-				vb := linalg.Dot(vi, s.b)
-				dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, bi))/(d*d)
-				means[row] = s.mean[i] - s.r[i] - vb/d
-				lambda := s.lambda[i] + e.alpha*dBar[i]
-				linalg.Scale(2/d, bi)
-				linalg.Axpy(r/d, s.b, bi)
-				linalg.Axpy(-2*lambda, vi, bi)
-				if s.predicted {
-					linalg.Axpy(2*s.predictions.h[i], bars.Row(row), bi)
-					linalg.Axpy(s.predictions.g[i], e.mu, bi)
-				}
-				lambdas[row] = lambda
+		linalg.Each(v.Rows, chunkRows, func(row int) {
+			i := i0 + row
+			vi := v.Row(row)
+			bi := bar.Row(row)
+			d := e.dd[i]
+			r := e.r[i]
+			vb := linalg.Dot(vi, s.b)
+			dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, bi))/(d*d)
+			means[row] = s.mean[i] - s.r[i] - vb/d
+			lambda := s.lambda[i] + e.alpha*dBar[i]
+			linalg.Scale(2/d, bi)
+			linalg.Axpy(r/d, s.b, bi)
+			linalg.Axpy(-2*lambda, vi, bi)
+			if s.predicted {
+				linalg.Axpy(2*s.predictions.h[i], bars.Row(row), bi)
+				linalg.Axpy(s.predictions.g[i], e.mu, bi)
 			}
+			lambdas[row] = lambda
 		})
 		linalg.SyrkScaled(v, lambdas, 1, lambdaStat)
 		e.unwhiten(bar, u)
@@ -281,10 +267,8 @@ func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense,
 		s.fill(i0, v, covariance, e.mu, bar)
 		copy(lambdas, s.h[i0:])
 		copy(means, s.g[i0:])
-		inChunks(v.Rows, func(_, r0, r1 int) {
-			for r := r0; r < r1; r++ {
-				linalg.Axpy(-2*s.h[i0+r], v.Row(r), bar.Row(r))
-			}
+		linalg.Each(v.Rows, chunkRows, func(r int) {
+			linalg.Axpy(-2*s.h[i0+r], v.Row(r), bar.Row(r))
 		})
 		e.unwhiten(bar, u)
 	})

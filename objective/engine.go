@@ -2,6 +2,7 @@ package objective
 
 import (
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -60,22 +61,27 @@ func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
 // keepsV says whether V, which has N×M numbers of 8 bytes, fits in keep bytes.
 func (e *sparseEngine) keepsV() bool { return int64(e.n)*int64(e.m)*8 <= e.keep }
 
-// v returns a block of V after pass; row i is V_i. The block is valid until the next call.
-func (e *sparseEngine) v(block int) (matrix.Dense, error) {
-	i0, i1 := e.span(block)
-	if e.keepsV() {
-		return e.kept[block].RowRange(0, i1-i0), nil
+// eachV calls each with every block of V after pass. Row i of V is V_i. A block is valid during the
+// call.
+func (e *sparseEngine) eachV(each func(i0, i1 int, v matrix.Dense) error) error {
+	for i0, i1 := range lists.Blocks(e.n, blockRows) {
+		v := e.roomForV(i0).RowRange(0, i1-i0)
+		if !e.keepsV() {
+			x, err := e.read(i0, i1)
+			if err != nil {
+				return err
+			}
+			e.whiten(x, v)
+		}
+		if err := each(i0, i1, v); err != nil {
+			return err
+		}
 	}
-	v := e.scratch.RowRange(0, i1-i0)
-	x, err := e.read(i0, i1)
-	if err == nil {
-		e.whiten(x, v)
-	}
-	return v, err
+	return nil
 }
 
-// roomForV returns the matrix for a block of V, which the method pass fills.
-func (e *sparseEngine) roomForV(block int) matrix.Dense {
+// roomForV returns the matrix for the block of V from row i0, which the method pass fills.
+func (e *sparseEngine) roomForV(i0 int) matrix.Dense {
 	most := len(e.y) // n, or more if this batch is smaller than an earlier batch
 	if !e.keepsV() {
 		if e.scratch.IsZero() {
@@ -84,18 +90,17 @@ func (e *sparseEngine) roomForV(block int) matrix.Dense {
 		return e.scratch
 	}
 	if e.kept == nil {
-		for i0 := 0; i0 < most; i0 += blockRows {
-			e.kept = append(e.kept, e.xb.Like(min(blockRows, most-i0), e.m))
+		for first, end := range lists.Blocks(most, blockRows) {
+			e.kept = append(e.kept, e.xb.Like(end-first, e.m))
 		}
 	}
-	return e.kept[block]
+	return e.kept[i0/blockRows]
 }
 
 // pass reads the rows block by block. It fills m(x), r = y − m(x) and λ, computes V, and calls each
 // with every block of V. It keeps V if keep allows.
 func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
-	for t := range e.blocks() {
-		i0, i1 := e.span(t)
+	for i0, i1 := range lists.Blocks(e.n, blockRows) {
 		x, err := e.read(i0, i1)
 		if err != nil {
 			return err
@@ -104,15 +109,13 @@ func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
 		for i := i0; i < i1; i++ {
 			e.r[i] = e.y[i] - e.mean[i]
 		}
-		v := e.roomForV(t).RowRange(0, i1-i0)
+		v := e.roomForV(i0).RowRange(0, i1-i0)
 		e.whiten(x, v)
 		e.kernel.Diag(e.theta, x, e.lambda[i0:i1])
-		inChunks(i1-i0, func(_, r0, r1 int) {
-			for r := r0; r < r1; r++ {
-				row := v.Row(r)
-				// λ_i is a variance, which only rounding can make negative.
-				e.lambda[i0+r] = max(e.lambda[i0+r]-linalg.Dot(row, row), 0)
-			}
+		linalg.Each(i1-i0, chunkRows, func(r int) {
+			row := v.Row(r)
+			// λ_i is a variance, which only rounding can make negative.
+			e.lambda[i0+r] = max(e.lambda[i0+r]-linalg.Dot(row, row), 0)
 		})
 		each(i0, i1, v)
 	}
@@ -167,22 +170,15 @@ func (e *sparseEngine) same() bool { return e.alpha == 0 && e.each.Same() }
 func (e *sparseEngine) predict(root func(v, h matrix.Dense)) error {
 	scratch := linalg.Borrow(min(blockRows, e.n), e.m)
 	defer linalg.Return(scratch)
-	for t := range e.blocks() {
-		i0, i1 := e.span(t)
-		v, err := e.v(t)
-		if err != nil {
-			return err
-		}
+	return e.eachV(func(i0, i1 int, v matrix.Dense) error {
 		h := scratch.RowRange(0, i1-i0)
 		root(v, h)
-		inChunks(i1-i0, func(_, r0, r1 int) {
-			for r := r0; r < r1; r++ {
-				e.mHat[i0+r] = e.mean[i0+r] + linalg.Dot(v.Row(r), e.mu)
-				e.sHat[i0+r] = e.lambda[i0+r] + linalg.Dot(h.Row(r), h.Row(r))
-			}
+		linalg.Each(i1-i0, chunkRows, func(r int) {
+			e.mHat[i0+r] = e.mean[i0+r] + linalg.Dot(v.Row(r), e.mu)
+			e.sHat[i0+r] = e.lambda[i0+r] + linalg.Dot(h.Row(r), h.Row(r))
 		})
-	}
-	return nil
+		return nil
+	})
 }
 
 // byB is the root of Reeb et al. 2018, Eq. 11: h_i = L_B⁻¹V_i.

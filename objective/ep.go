@@ -161,13 +161,11 @@ func (o *Observed) settle(tolerance float64, moments func() error) (tilts []Tilt
 			}
 		}
 		// An update of all sites at once would change x by f.
-		inChunks(n, func(_, i0, i1 int) {
-			for i := i0; i < i1; i++ {
-				own := site{x[i], x[n+i]}
-				var next site
-				next, tilts[i], changes[i] = o.update(i, own)
-				f[i], f[n+i] = next.precision-own.precision, next.shift-own.shift
-			}
+		linalg.Each(n, chunkRows, func(i int) {
+			own := site{x[i], x[n+i]}
+			var next site
+			next, tilts[i], changes[i] = o.update(i, own)
+			f[i], f[n+i] = next.precision-own.precision, next.shift-own.shift
 		})
 		change := 0.
 		for _, by := range changes {

@@ -32,12 +32,10 @@ func (e *Evidence) Evaluate(prior Moments, y []float64, noise float64,
 	}
 	// The lower triangle of C̄ = ½(C⁻¹ − wwᵀ).
 	linalg.CholeskyInverseLower(k, adj.K)
-	inChunks(n, func(_, i0, i1 int) {
-		for i := i0; i < i1; i++ {
-			row := adj.K.Row(i)[:i+1]
-			linalg.Scale(0.5, row)
-			linalg.Axpy(-0.5*w[i], w[:i+1], row)
-		}
+	linalg.Each(n, chunkRows, func(i int) {
+		row := adj.K.Row(i)[:i+1]
+		linalg.Scale(0.5, row)
+		linalg.Axpy(-0.5*w[i], w[:i+1], row)
 	})
 	adj.Noise = 0
 	for i, wi := range w {

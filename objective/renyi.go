@@ -368,14 +368,7 @@ func (p *RenyiProblem) parts(e *renyiWork, at renyiPoint) error {
 }
 
 // eachRow calls f for the rows of a triangle, spread over cores.
-func eachRow(n int, f func(i int)) {
-	const block = 32
-	linalg.Parallel((n+block-1)/block, func(t int) {
-		for i := t * block; i < min((t+1)*block, n); i++ {
-			f(i)
-		}
-	})
-}
+func eachRow(n int, f func(i int)) { linalg.Each(n, 32, f) }
 
 // ofA and ofXi name the matrices A and Ξ in errors.
 const (

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -251,11 +252,10 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 	linalg.GemmLower(false, true, -1, weighted, low, 0, zz)
 	linalg.MirrorLower(zz)
 	pullSelf(kernel.At(p.Kernel, theta), z, zz, dTheta, dZ)
-	for i := 0; i < n; i += blockRows {
-		k := min(blockRows, n-i)
-		bar := matrix.New(p.M, k)
-		linalg.Gemm(false, true, 2, weighted, b.RowRange(i, i+k), 0, bar)
-		kernel.At(p.Kernel, theta).Pull(z, p.X.RowRange(i, i+k), kernel.Adjoint{K: bar,
+	for i0, i1 := range lists.Blocks(n, blockRows) {
+		bar := matrix.New(p.M, i1-i0)
+		linalg.Gemm(false, true, 2, weighted, b.RowRange(i0, i1), 0, bar)
+		kernel.At(p.Kernel, theta).Pull(z, p.X.RowRange(i0, i1), kernel.Adjoint{K: bar,
 			Gradient: kernel.Gradient{Theta: dTheta, Inputs: dZ}})
 	}
 }

@@ -167,14 +167,6 @@ func newRows(from Rows, r ranks.Ranks, n, d int) matrix.Dense {
 	return x
 }
 
-// blocks returns the number of blocks of this rank's rows. The last may have fewer than blockRows.
-func (s *stream) blocks() int { return (s.n + blockRows - 1) / blockRows }
-
-// span returns the first row of a block, and the row after the block's last row.
-func (s *stream) span(block int) (i0, i1 int) {
-	return block * blockRows, min((block+1)*blockRows, s.n)
-}
-
 // read returns the inputs of rows i0 … i1−1 and stores their targets in s.y.
 // The inputs are valid until the next call.
 func (s *stream) read(i0, i1 int) (matrix.Dense, error) {

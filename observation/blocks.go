@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -26,8 +27,8 @@ func EachBlock(rows Blocks, do func(first int, x matrix.Dense)) error {
 	n, d := rows.Dims()
 	most := min(n, BlockRows(d))
 	x := linalg.New(most, d).Until(rows.Context())
-	for first := 0; first < n; first += most {
-		block := x.RowRange(0, min(most, n-first))
+	for first, end := range lists.Blocks(n, most) {
+		block := x.RowRange(0, end-first)
 		if err := rows.Block(first, block.Rows, block.Data[:block.Rows*d], nil); err != nil {
 			return err
 		}
@@ -45,10 +46,8 @@ func BlockRows(cols int) int { return max(1<<8, min(1<<14, 1<<20/max(1, cols))) 
 func Each(ctx context.Context, n int, do func(i int)) {
 	const task = 256
 	work := matrix.Dense{}.Until(ctx)
-	linalg.Parallel((n+task-1)/task, func(t int) {
-		for i := t * task; i < min((t+1)*task, n); i++ {
-			work.Check()
-			do(i)
-		}
+	linalg.Each(n, task, func(i int) {
+		work.Check()
+		do(i)
 	})
 }

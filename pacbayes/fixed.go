@@ -212,9 +212,9 @@ func logBet(losses []float64, c, m float64) (total float64) {
 	// Factors lie between 1−c > 1e-5 and 1e12, so that a product of 16 factors neither overflows
 	// nor underflows.
 	const run = 16
-	for first := 0; first < len(losses); first += run {
+	for part := range slices.Chunk(losses, run) {
 		product := 1.0
-		for _, x := range losses[first:min(first+run, len(losses))] {
+		for _, x := range part {
 			product *= kept + won*(1-x)
 		}
 		total += math.Log(product)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -166,8 +167,7 @@ const distanceCols = 512
 func distance(l, a matrix.Dense) float64 {
 	var sum float64
 	n := l.Rows
-	for j0 := 0; j0 < n; j0 += distanceCols {
-		j1 := min(j0+distanceCols, n)
+	for j0, j1 := range lists.Blocks(n, distanceCols) {
 		e := linalg.Borrow(n-j0, j1-j0) // above row j0, L⁻¹A − I is zero
 		e.Zero()
 		for i := j0; i < n; i++ {

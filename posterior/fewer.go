@@ -49,9 +49,9 @@ func (p *Posterior) Fewer() *Posterior {
 	counts := []int{most / 4, most / 2, most}
 	squares := matrix.New(len(counts), len(of))
 	densities := matrix.New(len(counts), len(of))
-	linalg.Parallel((len(of)+nearestTask-1)/nearestTask, func(t int) {
+	linalg.Blocks(len(of), nearestTask, func(i0, i1 int) {
 		l := newLocal(p, q.Targets, most)
-		for i := t * nearestTask; i < min((t+1)*nearestTask, len(of)); i++ {
+		for i := i0; i < i1; i++ {
 			c, r, err := l.factor(points.RowRange(i, i+1), rows[i*most:][:most])
 			// The nearest m rows are the first m, so the leading block of one Cholesky factor
 			// serves all counts.

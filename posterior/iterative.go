@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -214,15 +215,15 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 	}
 	n := p.Support.Rows
 	p.Kernel.Diag(p.Theta, x, variance)
-	for i0 := 0; i0 < x.Rows; i0 += solvedRows {
-		rows := x.RowRange(i0, min(i0+solvedRows, x.Rows))
+	for i0, i1 := range lists.Blocks(x.Rows, solvedRows) {
+		rows := x.RowRange(i0, i1)
 		// Products with one column round differently from products with several. So a single row
 		// gets a second column.
 		cols := max(rows.Rows, 2)
 		b := matrix.New(n, cols)
 		u := matrix.New(n, cols)
 		kernel.At(p.Kernel, p.Theta).Fill(p.Support, rows, b.View(0, n, 0, rows.Rows))
-		prior := variance[i0 : i0+rows.Rows]
+		prior := variance[i0:i1]
 		best := make([]float64, rows.Rows)
 		p.Latent(rows, make([]float64, rows.Rows), best)
 		s := s

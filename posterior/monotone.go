@@ -71,9 +71,9 @@ func (m Monotone) project(x matrix.Dense, mean []float64,
 	side := m.Knots()
 	all := m.grid()
 	step := min(x.Rows, most/all)
-	for first := 0; first < x.Rows; first += step {
+	for first, end := range lists.Blocks(x.Rows, step) {
 		x.Check()
-		n := min(step, x.Rows-first)
+		n := end - first
 		at := x.Like(n*all, x.Cols)
 		f := make([]float64, n*all)
 		for i := range at.Rows {

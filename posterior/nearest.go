@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -150,8 +151,7 @@ const (
 func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, variance []float64) {
 	m := s.count
 	rows := make([]int32, min(x.Rows, nearestRows)*m)
-	for i0 := 0; i0 < x.Rows; i0 += nearestRows {
-		i1 := min(i0+nearestRows, x.Rows)
+	for i0, i1 := range lists.Blocks(x.Rows, nearestRows) {
 		s.index().Nearest(x.RowRange(i0, i1), m, rows, nil)
 		p.condition(targets, x.RowRange(i0, i1), rows, m, mean[i0:], variance)
 		if variance != nil {
@@ -163,10 +163,10 @@ func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, var
 // condition does the work of nearest for rows of x whose m nearest rows are known.
 func (p *Posterior) condition(targets []float64, x matrix.Dense, rows []int32, m int, mean,
 	variance []float64) {
-	linalg.Parallel((x.Rows+nearestTask-1)/nearestTask, func(t int) {
+	linalg.Blocks(x.Rows, nearestTask, func(i0, i1 int) {
 		x.Check()
 		near := newLocal(p, targets, m)
-		for i := t * nearestTask; i < min((t+1)*nearestTask, x.Rows); i++ {
+		for i := i0; i < i1; i++ {
 			m, explained := near.condition(x.RowRange(i, i+1), rows[i*m:][:m])
 			mean[i] += m
 			if variance != nil {
@@ -224,9 +224,9 @@ func (p *Posterior) Others(y []float64, of []int) (errs, variance []float64) {
 	variance = make([]float64, len(of))
 	near.index().Others(of, m, rows)
 	p.Kernel.Diag(p.Theta, points, variance)
-	linalg.Parallel((len(of)+nearestTask-1)/nearestTask, func(t int) {
+	linalg.Blocks(len(of), nearestTask, func(k0, k1 int) {
 		l := newLocal(p, targets, m)
-		for k := t * nearestTask; k < min((t+1)*nearestTask, len(of)); k++ {
+		for k := k0; k < k1; k++ {
 			mean, explained := l.condition(points.RowRange(k, k+1), rows[k*m:][:m])
 			errs[k], variance[k] = targets[of[k]]-mean, max(variance[k]-explained, 0)
 		}

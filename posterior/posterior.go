@@ -203,10 +203,8 @@ func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, cov func(a,
 	then func(i0, i1 int, ks matrix.Dense)) {
 	p.Mean.At(p.Beta, x, mean)
 	w := p.Weights()
-	linalg.Parallel((x.Rows+count-1)/count, func(t int) {
+	linalg.Blocks(x.Rows, count, func(i0, i1 int) {
 		x.Check()
-		i0 := t * count
-		i1 := min((t+1)*count, x.Rows)
 		ks := linalg.Borrow(i1-i0, p.Support.Rows).Until(x.Context())
 		cov(x.RowRange(i0, i1), ks)
 		for i := i0; i < i1; i++ {

@@ -76,10 +76,8 @@ func (u Untouched) latent(p *Posterior, x matrix.Dense, mean, variance []float64
 	if p.Mean.At(p.Beta, x, mean); variance == nil {
 		return
 	}
-	linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
+	linalg.Blocks(x.Rows, predictRows, func(i0, i1 int) {
 		x.Check()
-		i0 := t * predictRows
-		i1 := min((t+1)*predictRows, x.Rows)
 		p.Kernel.Diag(p.Theta, x.RowRange(i0, i1), variance[i0:i1])
 	})
 }

@@ -143,7 +143,7 @@ func (r *maker) tabled(all []score) table {
 	}
 	t.Cells = lists.Of(all, cells)
 	// from the last column, so that deletions leave the numbers of the others
-	for k := len(t.Head) - 1; k >= 0; k-- {
+	for k := range slices.Backward(t.Head) {
 		if !slices.ContainsFunc(t.Cells, func(cells []string) bool { return cells[k] != "" }) {
 			t.Head = slices.Delete(t.Head, k, k+1)
 			for i := range t.Cells {

@@ -281,7 +281,7 @@ func (p *piece) read(m *krigo.Model, to *[]float64) error {
 	}
 	if width > cols {
 		// from the last row on, so that no row is overwritten before it has moved
-		for i := len(rows) - 1; i >= 0; i-- {
+		for i := range slices.Backward(rows) {
 			copy(x[begin+i*width:][:width], x[begin+i*cols:][:cols])
 		}
 	}

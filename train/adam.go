@@ -268,13 +268,7 @@ func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
 	if r.Adam, err = a.withDefaults(r.rows); err != nil {
 		return nil, err
 	}
-	if r.lower, r.upper, err = a.Box.expand(n); err != nil {
-		return nil, err
-	}
-	if from == nil {
-		return nil, errors.New("train: no state to start from; use StartAdam")
-	}
-	if err := from.check(n); err != nil {
+	if r.lower, r.upper, err = bounds(a.Box, n, from, "StartAdam"); err != nil {
 		return nil, err
 	}
 	var known bool

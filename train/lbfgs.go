@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // LBFGS minimises a smooth function in a box by limited-memory quasi-Newton steps.
@@ -111,15 +112,8 @@ func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State,
 	if err != nil {
 		return nil, err
 	}
-	n := f.Dim()
-	lower, upper, err := o.Box.expand(n)
+	lower, upper, err := bounds(o.Box, f.Dim(), from, "Start")
 	if err != nil {
-		return nil, err
-	}
-	if from == nil {
-		return nil, errors.New("train: no state to start from; use Start")
-	}
-	if err := from.check(n); err != nil {
 		return nil, err
 	}
 	r := newRun(ctx, f, from.Clone(), lower, upper, o.Memory)
@@ -385,11 +379,11 @@ func (r *run) newton() {
 func (r *run) twoLoop(h, v []float64) {
 	copy(h, v)
 	scale := 1.0
-	for j := len(r.S) - 1; j >= 0; j-- {
+	for j, s := range slices.Backward(r.S) {
 		if r.rho[j] == 0 {
 			continue
 		}
-		r.a[j] = r.rho[j] * dot(r.S[j], h)
+		r.a[j] = r.rho[j] * dot(s, h)
 		add(h, -r.a[j], r.Y[j])
 		if scale == 1 {
 			// of the latest pair: Nocedal and Wright, (7.20)

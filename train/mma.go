@@ -3,7 +3,6 @@ package train
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -108,14 +107,8 @@ func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState,
 		return nil, err
 	}
 	n := f.Dim()
-	lower, upper, err := o.Box.expand(n)
+	lower, upper, err := bounds(o.Box, n, from, "StartMMA")
 	if err != nil {
-		return nil, err
-	}
-	if from == nil {
-		return nil, errors.New("train: no state to start from; use StartMMA")
-	}
-	if err := from.check(n); err != nil {
 		return nil, err
 	}
 	s := from.Clone()

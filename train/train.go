@@ -75,6 +75,23 @@ type Bounds struct {
 	Lower, Upper []float64
 }
 
+// bounds returns b for n parameters. It returns an error if b is wrong, or if no run of n parameters
+// can begin from the state from. start names the function that makes such a state.
+func bounds[S any, P interface {
+	*S
+	check(n int) error
+}](b Bounds, n int, from P, start string) (lower, upper []float64, err error) {
+	lower, upper, err = b.expand(n)
+	switch {
+	case err != nil:
+	case from == nil:
+		err = errors.New("train: no state to start from; use " + start)
+	default:
+		err = from.check(n)
+	}
+	return lower, upper, err
+}
+
 // Ends returns the parameters that lie on a bound.
 func (b Bounds) Ends(x []float64) []int {
 	return lists.Where(len(x), func(i int) bool { return x[i] == b.Lower[i] || x[i] == b.Upper[i] })

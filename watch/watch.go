@@ -247,8 +247,8 @@ func (w *Watch) resume(c *carried) error {
 	}
 	s.BoundDelta = w.counts.BoundDelta // ledgers of earlier versions lack it
 	w.counts = s
-	for rows := c.Rows; len(rows) > 0; rows = rows[8:] {
-		w.known[binary.LittleEndian.Uint64(rows)] = true
+	for row := range slices.Chunk(c.Rows, 8) {
+		w.known[binary.LittleEndian.Uint64(row)] = true
 	}
 	for key, rows := range c.Keys {
 		if len(rows) != sha256.Size {

@@ -90,13 +90,9 @@ func described(e krigo.Event) string {
 // rows prints how many rows of a table are predicted.
 // It says no time, since writing the predictions may take longer.
 func (p *progress) rows(done, of int) {
-	if p.w == nil {
-		return
+	if p.due() {
+		p.print(fmt.Sprintf("predicting: %d of %d rows", done, of))
 	}
-	if !p.due() {
-		return
-	}
-	p.print(fmt.Sprintf("predicting: %d of %d rows", done, of))
 }
 
 // telling returns a context in which progress prints how many rows of a table are predicted.

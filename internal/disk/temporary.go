@@ -83,24 +83,19 @@ func replace(f File, to string) error {
 	if underway.ended {
 		return errEnded
 	}
-	if !renamesOpen {
-		if err := f.Close(); err != nil {
-			return err
-		}
-		if err := rename(f.Name(), to); err != nil {
-			return err
-		}
+	var err error
+	if renamesOpen {
+		_, err = f.asked("close", 0)
+	} else {
+		err = f.Close()
+	}
+	if err == nil {
+		err = rename(f.Name(), to)
+	}
+	if err == nil {
 		delete(underway.files, f.Name())
-		return nil
 	}
-	if _, err := f.asked("close", 0); err != nil {
-		return err
-	}
-	if err := rename(f.Name(), to); err != nil {
-		return err
-	}
-	delete(underway.files, f.Name())
-	return nil
+	return err
 }
 
 // drop removes a claim, or a temporary file that wasn't renamed.

@@ -174,8 +174,8 @@ func (c *Chart) area(label, class string, x, low, high []float64) {
 	for i := range x {
 		outline = append(outline, XY{x[i], low[i]})
 	}
-	for i := len(x) - 1; i >= 0; i-- {
-		outline = append(outline, XY{x[i], high[i]})
+	for i, v := range slices.Backward(x) {
+		outline = append(outline, XY{v, high[i]})
 	}
 	c.include(outline)
 	c.name(label, `<path class="%s" d="M0 0h16v10h-16z"/>`, class)
@@ -205,11 +205,8 @@ func (c *Chart) points(label, class, sample string, pts []XY, mark func(x, y flo
 	c.include(pts)
 	c.name(label, `<path class="%s" d="%s"/>`, class, sample)
 	c.marks = append(c.marks, func(f *frame) {
-		var d strings.Builder
-		for _, p := range pts {
-			d.WriteString(mark(f.at(p)))
-		}
-		f.path(class, d.String())
+		marks := lists.Of(pts, func(p XY) string { return mark(f.at(p)) })
+		f.path(class, strings.Join(marks, ""))
 	})
 }
 
@@ -243,11 +240,8 @@ func (c *Chart) segments(label, class string, ends [][2]XY) {
 	}
 	c.name(label, `<path class="%s" d="M0 5h16"/>`, class)
 	c.marks = append(c.marks, func(f *frame) {
-		var d strings.Builder
-		for _, e := range ends {
-			d.WriteString(f.through(e[:]))
-		}
-		f.path(class, d.String())
+		lines := lists.Of(ends, func(e [2]XY) string { return f.through(e[:]) })
+		f.path(class, strings.Join(lines, ""))
 	})
 }
 

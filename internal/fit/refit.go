@@ -167,10 +167,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table,
 			"sibling, which was trained on %d of these rows, in a file of its own (the SHA-256 "+
 			"of its certified rows is %s)", m.Counts[dataset.Prior], m.Hash)
 	}
-	if err := conduct.Score(d, all); err != nil {
-		return nil, err
-	}
-	return all, nil
+	return all, conduct.Score(d, all)
 }
 
 // undealt returns the same rows with the same scaling and no certified row:

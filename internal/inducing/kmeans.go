@@ -101,9 +101,7 @@ func lloyd(x, z matrix.Dense) {
 		for j := range norm {
 			norm[j] = linalg.Dot(z.Row(j), z.Row(j))
 		}
-		linalg.Parallel((n+kmeansBlock-1)/kmeansBlock, func(b int) {
-			i0 := b * kmeansBlock
-			i1 := min((b+1)*kmeansBlock, n)
+		linalg.Blocks(n, kmeansBlock, func(i0, i1 int) {
 			d := linalg.Borrow(i1-i0, m) // |z_j|² − 2 x_i·z_j
 			for i := range d.Rows {
 				copy(d.Row(i), norm)

@@ -100,6 +100,21 @@ func Parallel(n int, task func(i int)) {
 	newJob(n, task).run()
 }
 
+// Blocks cuts the numbers 0 … n−1 into blocks of size numbers, and calls task with the first number
+// and the end of each block, as Parallel does. The last block may be shorter.
+func Blocks(n, size int, task func(i0, i1 int)) {
+	Parallel((n+size-1)/size, func(t int) { task(t*size, min((t+1)*size, n)) })
+}
+
+// Each calls do for 0 … n−1, with a task for each block of size numbers.
+func Each(n, size int, do func(i int)) {
+	Blocks(n, size, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			do(i)
+		}
+	})
+}
+
 // A job is a number of tasks. Each goroutine that works on it takes the next task.
 // The job is done when all tasks are done, even if a goroutine that should help hasn't woken up
 // yet.

@@ -1,7 +1,10 @@
 // Package lists makes lists by a function of each element.
 package lists
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Of returns f of each element of a list.
 func Of[T, U any](list []T, f func(v T) U) (of []U) {
@@ -29,6 +32,18 @@ func If[T any](list []T, is func(v T) bool) (some []T) {
 		}
 	}
 	return some
+}
+
+// Blocks returns the first number and the end of each block of size numbers that 0 to n−1 are cut
+// into. The last block may be shorter.
+func Blocks(n, size int) iter.Seq2[int, int] {
+	return func(yield func(first, end int) bool) {
+		for first := 0; first < n; first += size {
+			if !yield(first, min(first+size, n)) {
+				return
+			}
+		}
+	}
 }
 
 // Where returns the numbers from 0 to n−1 for which is says yes.

@@ -29,10 +29,8 @@ const scanTask = 16
 // search compares every row of q with every row of x, in O(rows of q · rows of x) covariances.
 func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32,
 	keys []float64) {
-	linalg.Parallel((q.Rows+scanTask-1)/scanTask, func(t int) {
+	linalg.Blocks(q.Rows, scanTask, func(i0, i1 int) {
 		q.Check()
-		i0 := t * scanTask
-		i1 := min((t+1)*scanTask, q.Rows)
 		ks := linalg.Borrow(i1-i0, s.x.Rows)
 		defer linalg.Return(ks)
 		if s.x.Rows > 0 {

@@ -85,13 +85,7 @@ func round(x matrix.Dense) []float64 {
 
 // scaled fills s with the rows of x as package radial packs them, and returns s.
 func (t *tree) scaled(x, s matrix.Dense) matrix.Dense {
-	for i := range x.Rows {
-		row := s.Row(i)
-		for j, v := range x.Row(i) {
-			row[j] = (v - t.centre[j]) * t.inverse[j]
-		}
-	}
-	return s
+	return radial.Scaled(x, t.centre, t.inverse, s)
 }
 
 // alone is the number of points below which one goroutine makes a node and the nodes below it.
@@ -189,9 +183,9 @@ const searchTask = 64
 func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32,
 	keys []float64) {
 	order := t.alongside(q)
-	linalg.Parallel((q.Rows+searchTask-1)/searchTask, func(task int) {
+	linalg.Blocks(q.Rows, searchTask, func(i0, i1 int) {
 		q.Check()
-		group := order[task*searchTask : min((task+1)*searchTask, q.Rows)]
+		group := order[i0:i1]
 		points := linalg.Borrow(len(group), q.Cols)
 		for p, i := range group {
 			copy(points.Row(p), q.Row(int(i)))
@@ -297,21 +291,11 @@ func (w *walk) visit(number int, away [radial.Group]float64) {
 func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]float64) {
 	box := w.boxes.Row(number)
 	d := len(box) / 2
-	least := box[:d]
-	greatest := box[d:][:d]
 	for r, near := range near {
-		if !near {
-			sum[r] = math.Inf(1)
-			continue
+		sum[r] = math.Inf(1)
+		if near {
+			sum[r] = radial.FromBox(w.at.Row(w.group*radial.Group + r)[:d], box[:d], box[d:])
 		}
-		at := w.at.Row(w.group*radial.Group + r)[:d]
-		var s float64
-		for j, v := range at {
-			// max instead of a branch, which would be unpredictable
-			off := max(least[j]-v, v-greatest[j], 0)
-			s += off * off
-		}
-		sum[r] = s
 	}
 	return sum
 }

@@ -44,6 +44,29 @@ func Kept(x linalg.Matrix) Points {
 		matrix.Large)
 }
 
+// Scaled writes the rows of x as (x − centre)·inverse to the rows of to, and returns to.
+func Scaled(x linalg.Matrix, centre, inverse []float64, to linalg.Matrix) linalg.Matrix {
+	for i := range x.Rows {
+		row := to.Row(i)
+		for t, v := range x.Row(i) {
+			row[t] = (v - centre[t]) * inverse[t]
+		}
+	}
+	return to
+}
+
+// FromBox returns the squared distance of a point from the box between least and greatest.
+func FromBox(point, least, greatest []float64) (sum float64) {
+	least = least[:len(point)]
+	greatest = greatest[:len(point)]
+	for t, v := range point {
+		// max instead of a branch, which would be unpredictable
+		off := max(least[t]-v, v-greatest[t], 0)
+		sum += off * off
+	}
+	return sum
+}
+
 // pack returns the points (x − centre)·inverse in panels of width points.
 // memory returns a matrix with a row for each panel.
 func pack(x linalg.Matrix, centre, inverse []float64, width int,

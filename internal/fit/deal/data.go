@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/observation"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -117,14 +118,10 @@ func dealt(table *dataset.Table, o ask.Asked, tells bool) (*Dealt, error) {
 			return nil, err
 		}
 	}
-	if err := d.scale(); err != nil {
-		return nil, err
-	}
-	if err := d.checkSlices(); err != nil {
-		return nil, err
-	}
-	if err := d.setLoss(); err != nil {
-		return nil, err
+	for _, step := range []func() error{d.scale, d.checkSlices, d.setLoss} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }
@@ -373,9 +370,9 @@ func (d *Dealt) Take(role dataset.Role) (s Share, err error) {
 	inFile := d.Data.Scaled(slices.Sorted(slices.Values(s.Rows.Numbers)), d.Scaling)
 	x := make([]float64, block*d.Data.Cols)
 	y := make([]float64, block)
-	for i := 0; i < len(s.Y); i += block {
-		n := min(block, len(s.Y)-i)
-		if err := inFile.Block(i, n, x[:n*d.Data.Cols], y[:n]); err != nil {
+	for first, end := range lists.Blocks(len(s.Y), block) {
+		n := end - first
+		if err := inFile.Block(first, n, x[:n*d.Data.Cols], y[:n]); err != nil {
 			return s, err
 		}
 	}
