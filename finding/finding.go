@@ -155,6 +155,7 @@ func (f Finding) String() string {
 //	%s  a text               %n  a name        %q  a name in quotes
 //	%N  a list of names      %Q  the same in quotes
 //	%o  " of " and a list of names, or nothing if the list is empty
+//	%c  a number of cells
 //	%d  a whole number       %v  any number    %g, %.3g, %.2f, …  a number as in package fmt
 //	%b  a bound, rounded up  %t  a duration    %G  all further numbers
 //	%U  all further subjects and numbers: counts by unit
@@ -222,6 +223,9 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 				all = append(all, strconv.FormatFloat(number(), 'g', -1, 64))
 			}
 			b.WriteString(strings.Join(all, ", "))
+		case "c":
+			cells := number()
+			fmt.Fprintf(&b, "%.0f cell%s", cells, spelling.If(cells != 1, "s"))
 		case "d":
 			fmt.Fprintf(&b, "%.0f", number())
 		case "v":

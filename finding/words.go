@@ -228,19 +228,17 @@ var words = map[Kind]entry{
 	BlankRows: {Warning, "%d rows are blank, the first in %n; if they are no rows of the table, " +
 		"delete them"}, TotalRows: {Warning, "%d rows have %q in column %q, the first in %n; if " +
 		"they are totals, delete them"},
-	BelowLimit: {Warning, "%d cells of %q, first in %n, are below a limit of detection; krigo " +
-		"reads them as half " +
-		"of the limit"},
+	BelowLimit: {Warning, "%q has %c below a limit of detection, the first in %n; krigo " +
+		"reads half of the limit"},
 	ConstantTarget: {Warning, "every value of target %q is the same, so it has no model"},
-	AboveLimit: {Warning, "%d cells of %q, first in %n, are above a limit of detection; krigo " +
-		"reads them as the limit"},
+	AboveLimit: {Warning, "%q has %c above a limit of detection, the first in %n; krigo " +
+		"reads the limit"},
 	RemarkLines: {Note, "%d lines that begin with # were left out, since some stand above the " +
 		"table"},
 	HeaderGoesOn: {Warning, "%n: names the columns too, or their units; say --header two, which " +
 		"joins it to the names"},
-	Sentinel: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in " +
-		"%n); if these " +
-		"cells stand for a missing value, %s"},
+	Sentinel: {Warning, "%q is %s in %c, but lies between %s and %s in all others (first in " +
+		"%n); if this stands for a missing value, %s"},
 	Codes: {Warning, "%d numbers of %q begin with 0, the first in %n, so they seem to be codes " +
 		"of %d digits, " +
 		"such as zip codes; say %s"},
@@ -252,7 +250,7 @@ var words = map[Kind]entry{
 	Ordered: {Note, "the %d texts of %q, from %n on, have an order that --categorical doesn't " +
 		"use; to use it, " +
 		"replace them by the numbers from 1 up, in this order: %Q"},
-	Slip: {Warning, "%d cells of %q are %s, but all others lie between %s and %s (first in %n), " +
+	Slip: {Warning, "%q is %s in %c, but lies between %s and %s in all others (first in %n), " +
 		"far away; if that is a mistake, correct it, or %s"},
 	Derived: {Warning, "rows with the same value of %q, of %d values, have targets %q in a range " +
 		"of their own, as if made from the target; if it isn't known before, say %s"},

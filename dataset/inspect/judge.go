@@ -72,8 +72,10 @@ func (j *judge) apart(k int, values []spot, write func(float64) string) {
 		text := f.Name + "=" + write(l.v)
 		decided := l.sentinel || (j.t.Texts(k) == nil && !slices.Contains(j.targets, f.Name))
 		effect := ""
-		if !l.sentinel && decided {
+		if !l.sentinel && j.t.Texts(k) == nil && (decided || l.last > l.v) {
 			text = f.Name + "=" + l.beyond(write)
+		}
+		if !l.sentinel && decided {
 			effect = "; values so far away don't scale the column"
 		}
 		if slices.ContainsFunc(f.Advice, func(a Advice) bool {
@@ -88,7 +90,8 @@ func (j *judge) apart(k int, values []spot, write func(float64) string) {
 		if decided && !slices.Contains(f.Advice, Advice{"na", text}) {
 			f.Advice = append(f.Advice, Advice{"na", text})
 		}
-		j.found.Add(kind, l.rows, f.Name, write(l.v), write(l.low), write(l.high),
+		j.found.Add(kind, l.rows, f.Name,
+			write(l.v)+spelling.If(l.last > l.v, " to %s", write(l.last)), write(l.low), write(l.high),
 			j.t.Where(l.first), "say "+spelling.Flag("na", text)+effect)
 	}
 }

@@ -11,9 +11,10 @@ import (
 
 // Values at an end of a column, far from all its other values.
 
-// lone is one value that stands apart. low and high are the least and the largest of the others.
+// lone is a value that stands for missing ones, or the range of all slips at an end of a column.
+// low and high are the least and the largest of the others.
 type lone struct {
-	v           float64
+	v, last     float64
 	rows, first int  // number of rows, and the first row
 	sentinel    bool // it stands for missing values; otherwise it is a slip
 	low, high   float64
@@ -74,12 +75,20 @@ func loneOf(values []spot) (found []lone) {
 			low, high = repeated(rest, times)
 		}
 		for _, v := range rest {
-			l := lone{v: v, rows: times[v], first: first[v], sentinel: sentinel, low: low,
+			l := lone{v: v, last: v, rows: times[v], first: first[v], sentinel: sentinel, low: low,
 				high: high, limit: dataset.SlipFrom(low, high)}
 			if v < low {
 				l.limit = -dataset.SlipFrom(-high, -low)
 			}
-			if v < low || v > high {
+			n := len(found)
+			switch { // the slips at one end have one limit
+			case low <= v && v <= high:
+			case n > 0 && !sentinel && found[n-1].limit == l.limit:
+				before := &found[n-1]
+				before.last = v
+				before.rows += l.rows
+				before.first = min(before.first, l.first)
+			default:
 				found = append(found, l)
 			}
 		}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -118,7 +119,26 @@ func TestSettleOthers(t *testing.T) {
 	})
 	_, told, err = Settle(table, Undecided{Inputs: []string{"a"}, Targets: []string{"y"}})
 	must.Hold(t, err == nil && len(told) == 1 && told[0].Kind == finding.Slip && told[0].Severity() == finding.Warning &&
-		strings.Contains(told[0].String(), "line 39"), "%v, %v", told, err)
+		strings.Contains(told[0].String(), `"y" is 6e+07 in 1 cell, but`) && strings.Contains(told[0].String(), "line 39"),
+		"%v, %v", told, err)
+
+	// the slips at one end are told at once, whatever their numbers
+	far := map[int]string{90: "5e6", 7: "7e6", 30: "6e6"}
+	table = tableOf(t, []string{"a", "b", "y"}, func(i int) []string {
+		below := num()
+		if v, slips := far[i+2]; slips {
+			below = "-" + v
+		}
+		return []string{cmp.Or(far[i], num()), below, cmp.Or(far[i+1], num())}
+	})
+	_, told, err = Settle(table, Undecided{Inputs: []string{"a", "b"}, Targets: []string{"y"}})
+	must.Hold(t, err == nil && len(told) == 3, "%v, %v", told, err)
+	for k, want := range []string{`"a" is 5e+06 to 7e+06 in 3 cells, but`, `"b" is -7e+06 to -5e+06 in 3 cells, but`,
+		`"y" is 5e+06 to 7e+06 in 3 cells, but`} {
+		said := told[k].String()
+		must.Hold(t, strings.HasPrefix(said, want) && strings.Contains(said, "(first in line "+[]string{"9", "7", "8"}[k]+")") &&
+			strings.Contains(said, []string{"=>", "=<-", "=>"}[k]), "%s", said)
+	}
 }
 
 // TestLone: heavy tails have no slips, and a value that repeats where others lie close isn't taken for a gap.

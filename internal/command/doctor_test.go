@@ -45,13 +45,13 @@ func TestDoctor(t *testing.T) {
 		{name: "twice", header: "a", cells: of(1000, "", "%.4g", tenth), last: []string{"0.3,ROW"}, kind: "rows_repeated",
 			say: "2 of 62 rows", first: "whether the rows that repeat others are copies (--duplicates drop)"},
 		{name: "nines", header: "a", cells: of(9, "-999", "%.4g", tenth), kind: "sentinel",
-			say:     `7 cells of "a" are -999, but all others lie between 0.3 and 8.3 (first in line 6)`,
+			say:     `"a" is -999 in 7 cells, but lies between 0.3 and 8.3 in all others (first in line 6)`,
 			command: " --na -999 --missing indicator"},
 		{name: "nines2", header: "a,b", cells: func(i int) string {
 			return of(9, "999", "%.4g", tenth)(i) + "," + of(9, "999", "%.0f", wide)(i)
 		}, kind: "sentinel", say: "say --na a=999", command: " --na a=999 --missing indicator"},
 		{name: "born", header: "a", cells: of(9, "1900-01-01", "%.0f-03-04", func(i int) float64 { return 1960 + whole(i)/2 }),
-			kind: "sentinel", say: "7 cells of \"a\" are 1900-01-01", command: " --na 1900-01-01 --dates a --missing indicator"},
+			kind: "sentinel", say: "\"a\" is 1900-01-01 in 7 cells", command: " --na 1900-01-01 --dates a --missing indicator"},
 		{name: "limits", header: "a", cells: of(9, "<0.1", "%.4g", tenth), command: " --below half"},
 		{name: "ymd", header: "a", cells: func(i int) string { return fmt.Sprintf("2023%02d%02d", 1+i%12, 1+i%28) },
 			kind: "dates_as_numbers", say: `the 60 numbers of "a" are dates as 20230101, from line 2 on`, command: " --dates a"},
