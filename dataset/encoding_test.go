@@ -230,7 +230,7 @@ func TestCategoriesRounded(t *testing.T) {
 func TestEncodeRefuses(t *testing.T) {
 	var many strings.Builder
 	many.WriteString("id,y\n")
-	for i := range 300 {
+	for i := range 1100 {
 		fmt.Fprintf(&many, "x%d,%d\n", i, i)
 	}
 	both := []string{"fuel", "zone"}
@@ -261,7 +261,7 @@ func TestEncodeRefuses(t *testing.T) {
 			`f.csv: column "y" is no column of numbers: it has no values; only numbers and classes are predicted`},
 		{"a,y\n1,b\n2,3\n", []int{0, 1}, nil, dataset.FillMean, "y", `"b" is not a number; write one`},
 		{"a,y\n1,2\ninf,3\n", []int{0, 1}, nil, dataset.FillMean, "y", "+Inf is not finite"},
-		{many.String(), upTo(300), []string{"id"}, dataset.Refuse, "y", `column "id" has 300 categories on 300 prior rows`},
+		{many.String(), upTo(1100), []string{"id"}, dataset.Refuse, "y", `column "id" has 1100 categories on 1100 prior rows`},
 		{"a,a=b,y\nb,1,1\nc,2,2\n", []int{0}, []string{"a"}, dataset.Refuse, "y", `two columns named "a=b"`},
 		{"a,y\n1e308,1\n1e308,2\n", []int{0, 1}, nil, dataset.FillMean, "y", `"a" are too large`},
 		{"a,y\nb,1\nc,1\n", []int{0, 1}, []string{"a"}, dataset.Refuse, "y", "nothing to learn"},

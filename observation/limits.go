@@ -24,7 +24,8 @@ var limits = part{
 				"censored %q: it takes the target, or a column of its own, and one target",
 				o.Censored),
 			faults.If(o.Censored == with.Target && with.Limits != "",
-				"censored %q: with below or above its limits are read as numbers: leave both out",
+				"censored %q: below and above read limits as numbers in every column, this one too: "+
+					"write numbers in place of the inputs' limits, or leave censored out",
 				o.Censored),
 			faults.If(with.Gradients,
 				"censored: take the solver cholesky, or the objective nearest"),

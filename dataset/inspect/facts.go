@@ -151,9 +151,9 @@ func (c *column) explain(f *ColumnFacts) {
 		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("%d different texts in %d rows, as "+
 			"%q: it names rows", len(c.used), c.cells,
 			spelling.Clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
-	case len(c.used) > dataset.MaxCategories:
-		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too "+
-			"many for categories", len(c.used), dataset.MaxCategories), []Advice{{"ignore", f.Name}}
+	case !dataset.Few(len(c.used), c.cells):
+		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts in %d rows: too many "+
+			"for categories", len(c.used), c.cells), []Advice{{"ignore", f.Name}}
 	case len(c.used) == 1 && f.Missing == 0:
 		f.Kind = "constant"
 		f.Why = fmt.Sprintf("the same text in all rows, %q", spelling.Clip(f.Examples[0]))

@@ -218,7 +218,7 @@ func (j *judge) number(k int, values []spot) {
 	first := j.t.Where(values[0].row)
 	switch padded := j.t.Found.Padded[k]; {
 	case padded.Width > 2 && f.Low >= 0 && f.High < math.Pow10(padded.Width):
-		flag := spelling.Either(f.Distinct*2 > f.Cells || f.Distinct > dataset.MaxCategories,
+		flag := spelling.Either(f.Distinct*2 > f.Cells || !dataset.Few(f.Distinct, f.Cells),
 			"ignore",
 			"categorical")
 		settle(finding.Codes, flag, "identifier", padded.Cells, f.Name, padded.First, padded.Width)
