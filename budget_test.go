@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,5 +62,27 @@ func TestBudget(t *testing.T) {
 		o := o
 		change(&o)
 		must.Fail(t, attempt(half(), o), want)
+	}
+}
+
+// TestBudgetForAll: a budget is also for what follows the kernels: training on all rows, of which a sample compares
+// kernels, and the kernels that are tried after all others. A refit tries the same kernels without a clock.
+func TestBudgetForAll(t *testing.T) {
+	must.Long(t)
+	table := bumps(t, 600) // of 420 prior rows, 300 compare kernels, so that what follows takes about as long as a kernel
+	for _, c := range []struct{ kernels, slow string }{{"se,rq", "se"}, {"auto", "additive"}} {
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: c.kernels},
+			Run: krigo.Run{Budget: 2 * time.Second}}
+		slept := false
+		o.Run.Progress = func(e krigo.Event) {
+			if !slept && strings.HasPrefix(e.Family, c.slow) {
+				slept = true
+				time.Sleep(1300 * time.Millisecond)
+			}
+		}
+		m := trained(t, table, o)
+		must.Hold(t, len(m.Findings.Of(finding.BudgetSpent)) == 1, "%s: %q", c.slow, m.Findings)
+		_, differs, err := m.Refit(t.Context(), table, nil)
+		must.Hold(t, differs == "" && err == nil, "%s, fitted again: %s, %v", c.slow, differs, err)
 	}
 }

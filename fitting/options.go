@@ -260,9 +260,11 @@ type Run struct {
 	Declared    string `json:"declared,omitzero"`
 	Declaration []byte `json:"-"`
 
-	// Such as 60s: try no kernel that would take training beyond this time.
+	// Such as 60s: try no kernel that would take the fit beyond this time. What follows isn't cut
+	// short: training on all rows, ties, certification.
 	// Takes a duration, such as 60s.
 	//
+	// One kernel is always tried, and reading the table isn't counted.
 	// Budget is for choices on prior rows. A model doesn't keep the budget, because the model's
 	// options list the kernels that were tried.
 	Budget time.Duration `json:"-" set:"budget" value:"TIME" range:"0:" for:"fit"`

@@ -71,12 +71,8 @@ func (j *judge) apart(k int, values []spot, write func(float64) string) {
 	for _, l := range loneOf(values) {
 		text := f.Name + "=" + write(l.v)
 		decided := l.sentinel || (j.t.Texts(k) == nil && !slices.Contains(j.targets, f.Name))
-		effect := ""
 		if !l.sentinel && j.t.Texts(k) == nil && (decided || l.last > l.v) {
 			text = f.Name + "=" + l.beyond(write)
-		}
-		if !l.sentinel && decided {
-			effect = "; values so far away don't scale the column"
 		}
 		if slices.ContainsFunc(f.Advice, func(a Advice) bool {
 			return a.Flag == "na" && (a.Value == write(l.v) || a.Value == text)
@@ -92,7 +88,8 @@ func (j *judge) apart(k int, values []spot, write func(float64) string) {
 		}
 		j.found.Add(kind, l.rows, f.Name,
 			write(l.v)+spelling.If(l.last > l.v, " to %s", write(l.last)), write(l.low), write(l.high),
-			j.t.Where(l.first), "say "+spelling.Flag("na", text)+effect)
+			j.t.Where(l.first), "say "+spelling.Flag("na", text)+
+				spelling.If(!l.sentinel && decided, "; values so far away don't scale the column"))
 	}
 }
 

@@ -293,7 +293,8 @@ class Parameters(Estimator):
             rows for conformal intervals, which hold on average over draws of these and further rows from the same source
             (exchangeable rows)
         budget :
-            such as 60s: try no kernel that would take training beyond this time
+            such as 60s: try no kernel that would take the fit beyond this time. What follows isn't cut short: training on
+            all rows, ties, certification
         declared :
             take every option from this declaration (krigo declare) and no other; the certificate carries its hash
         """

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/krigo-gp/krigo/fitting"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
@@ -27,6 +28,8 @@ type Checkpoints struct {
 	progress func(fitting.Event)
 	save     func(*fitting.Checkpoint) error
 	Stage    string // prefix of the names of runs, since stages use the same names
+	// when the fit began, from which a budget counts; zero: no kernel is left out from now on
+	Begun time.Time
 }
 
 // Begin returns the checkpoints of a fit, with the states of an earlier fit if the options resume
@@ -37,7 +40,7 @@ func Begin(d *Dealt) (*Checkpoints, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checkpoints{progress: r.Progress, save: r.Save,
+	c := &Checkpoints{progress: r.Progress, save: r.Save, Begun: time.Now(),
 		states: &fitting.Checkpoint{Version: checkpointVersion, Fingerprint: print,
 			Runs:   map[string]*method.State{},
 			Curves: map[string]*model.Curve{}}}

@@ -31,7 +31,7 @@ type Plan struct {
 	z        linalg.Matrix    // inducing inputs that training starts from
 	All      objective.Memory // scaled rows of all ranks, only for a full GP
 	Varied   []float64        // a_i of the rows of a sparse GP, if the noise depends on the inputs
-	Sampled  bool             // its rows are a sample that compares kernels
+	Of       int              // how many rows its rows are a sample of, which compares kernels
 	Estimate bool             // the method's Estimate estimates the objective
 	Findings finding.List     // what a person should know already
 }

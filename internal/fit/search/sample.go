@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
@@ -33,10 +34,10 @@ const fewSteps = 10
 func Train(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (t Trained, err error) {
 	some := sampled(p)
 	if some == nil {
-		return compete(ctx, p, c)
+		return compete(ctx, p, c, t)
 	}
 	err = c.During(deal.Sample, func() (err error) {
-		t, err = compete(ctx, some, c)
+		t, err = compete(ctx, some, c, t)
 		return err
 	})
 	if err != nil {
@@ -45,7 +46,10 @@ func Train(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (t Trained, e
 	t, err = onAllRows(ctx, p, c, t)
 	// Few rows may lead where the covariances of all rows aren't positive definite.
 	if outside := (*train.StartError)(nil); errors.Is(err, errStuck) || errors.As(err, &outside) {
-		return compete(ctx, p, c)
+		// A refit knows no budget, and tries the sample's kernels on all rows.
+		c.Begun = time.Time{}
+		return compete(ctx, p, c,
+			Trained{Tried: t.Tried, Findings: t.Findings.Of(finding.BudgetSpent)})
 	}
 	return t, err
 }
@@ -67,7 +71,7 @@ func sampled(p *plan.Plan) *plan.Plan {
 		return nil
 	}
 	some := p.Some(Spread(p.N, few))
-	some.Sampled = true
+	some.Of = p.N
 	return some
 }
 
