@@ -77,6 +77,10 @@ func TestTiesOfPatients(t *testing.T) {
 		!strings.Contains(said, "predictions for a new patient miss more often") {
 		t.Error(said)
 	}
+	equal := *same
+	equal.Ties = slices.Clone(same.Ties)
+	equal.Ties[0].New = equal.Ties[0].Known
+	must.Hold(t, strings.Contains(equal.Told()[0], "predictions for a new patient may miss more often"), "%q", equal.Told())
 	r := must.Get(same.Certify(t.Context(), table, krigo.CertifyOptions{}))(t)
 	wider := *same
 	wider.Ties = nil // then the promise would be about new patients too

@@ -61,7 +61,8 @@ func (m *Model) Told() (lines []string) {
 			break
 		}
 		lines = append(lines, fmt.Sprintf("Rows of the same %s predict one another, and "+
-			"predictions for a new %[1]s miss more often. %s.", t.Unit(), t.flag()))
+			"predictions for a new %[1]s %s more often. %s.", t.Unit(),
+			spelling.Either(t.alike(), "may miss", "miss"), t.flag()))
 	}
 	return lines
 }
