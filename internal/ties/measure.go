@@ -77,8 +77,8 @@ func (l Look) measure(ctx context.Context, all predictor, c Candidate,
 	}
 	rows := slices.Concat(members...)
 	t := Tie{Candidate: c, Units: len(members), Rows: len(rows), AlikeP: 1, ApartP: 1}
-	// Units of one row say nothing. A look at some rows may have only such units.
-	if len(members) < 2 || (len(members) == len(rows) && c.Kind != Setting) {
+	// Units of one row say nothing. A brief look at some rows may have only such units.
+	if len(members) < 2 || (l.Brief && len(members) == len(rows) && c.Kind != Setting) {
 		return t, nil
 	}
 	alone, sd := all.alone(rows)
