@@ -2,7 +2,9 @@ package krigo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/faults"
@@ -20,6 +22,16 @@ type KindPrediction struct {
 	Label         string    `json:"label"`
 	Probabilities []float64 `json:"probabilities"` // in the order of the classes; they add up to 1
 	Outside       int       `json:"outside"`       // as in Prediction
+}
+
+// MarshalJSON writes null if the row has no prediction (see model.Prediction.Lost). It has neither
+// label nor probabilities then.
+func (p KindPrediction) MarshalJSON() ([]byte, error) {
+	if p.Label == "" {
+		return []byte("null"), nil
+	}
+	type plain KindPrediction
+	return json.Marshal(plain(p))
 }
 
 // Labels is what models of more than two classes say of the rows of a table.
@@ -67,7 +79,11 @@ func (t *Targets) JoinLabels(each [][]model.Prediction, level float64) (Labels, 
 	l := Labels{Target: t.Models[0].Kinds.Column, Classes: classes,
 		Predictions: lists.To(len(each[0]), func(i int) KindPrediction {
 			p := lists.Of(each, func(ps []model.Prediction) float64 { return ps[i].Mean })
-			return KindPrediction{classes[model.Likeliest(p)], model.Shares(p), each[0][i].Outside}
+			k := KindPrediction{Probabilities: model.Shares(p), Outside: each[0][i].Outside}
+			if !math.IsNaN(k.Probabilities[0]) {
+				k.Label = classes[model.Likeliest(p)]
+			}
+			return k
 		})}
 	return l, l.addSets(t.Together.Sets, level)
 }

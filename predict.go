@@ -16,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/memory"
@@ -110,6 +111,7 @@ type SampleOptions struct {
 // Sample draws functions jointly from the model's posterior and returns their values at every row
 // of a table, row by row, in the target's own units:
 // draws of f, without observation noise, or of a count's mean.
+// The largest number stands for a value beyond it.
 func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 	o SampleOptions) (samples [][]float64, err error) {
 	defer matrix.Ended(&err)
@@ -144,7 +146,8 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 			if shifts != nil {
 				f += shifts[i]
 			}
-			samples[i][j] = units.At(i).Target(m.valueOf(f))
+			samples[i][j] = max(-math.MaxFloat64, min(units.At(i).Target(m.valueOf(f)),
+				math.MaxFloat64))
 		}
 		if !linalg.Finite(samples[i]) {
 			return nil, fmt.Errorf("%s: %s: the samples overflow: its inputs are too far from "+
@@ -286,16 +289,12 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 			}
 		}
 	}
-	// An end that isn't finite can't be written as JSON, and holds nothing.
-	is := make([]Interval, len(ps))
-	for i, p := range ps {
-		is[i] = of(p)
-		if !linalg.Finite([]float64{is[i].Lower, is[i].Upper}) {
-			return nil, fmt.Errorf("prediction %d: the %s interval overflows: leave these "+
-				"intervals out, or fit the target in a larger unit", i+1, o.Kind)
+	return lists.Of(ps, func(p model.Prediction) Interval {
+		if p.Lost() { // only an interval of all numbers is sure to hold its target
+			return intervalOf(math.Inf(-1), math.Inf(1))
 		}
-	}
-	return is, nil
+		return of(p)
+	}), nil
 }
 
 // band returns the interval that a certificate guarantees for a share of predictions:
@@ -367,8 +366,11 @@ func ownDeviations(m *Model, k float64) float64 {
 	return cautious.Widen(k, max(1, 1/math.Sqrt(m.LeastNoise())))
 }
 
-// intervalOf lets calls that return two ends be an argument.
-func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }
+// intervalOf returns an interval with finite ends: the largest number stands for an end beyond it,
+// since no target lies there, and JSON has no ∞.
+func intervalOf(lower, upper float64) Interval {
+	return Interval{max(lower, -math.MaxFloat64), min(upper, math.MaxFloat64)}
+}
 
 // FewRowKinds returns the kinds of intervals that IntervalsOfFew knows.
 func FewRowKinds() []string { return []string{"full", "jackknife"} }
@@ -443,7 +445,7 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far "+
 				"from the training data", table.Source, rows.Where(i), kind)
 		}
-		is = append(is, Interval{max(e.Lower, -math.MaxFloat64), min(e.Upper, math.MaxFloat64)})
+		is = append(is, intervalOf(e.Lower, e.Upper))
 	}
 	return is, nil
 }

@@ -1,6 +1,7 @@
 package krigo_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"reflect"
@@ -128,7 +129,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		must.Hold(t, m.Findings.Of(finding.TargetScale) != nil,
 			"unit %g: the fit found %q", unit, m.Findings)
 	}
-	// If an interval's end overflows, that is an error.
+	// An interval's end that overflows becomes the largest number. It is an error if all predictions overflow.
 	table = pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
 	for i := 3; i < len(table.Values); i += 4 {
 		table.Values[i] *= 0x1p1000
@@ -137,8 +138,10 @@ func TestPredictExtremeUnits(t *testing.T) {
 	m.ObservationNoise = 1e30
 	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	must.Fail(t, err, "overflows", ps)
-	must.Refuse(m.Intervals([]model.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}},
-		krigo.IntervalOptions{Kind: "conformal"}))(t, "prediction 2: the conformal interval overflows")
+	is := must.Get(m.Intervals([]model.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}, {Mean: math.NaN()}},
+		krigo.IntervalOptions{Kind: "conformal"}))(t)
+	all := krigo.Interval{Lower: -math.MaxFloat64, Upper: math.MaxFloat64}
+	must.Hold(t, is[0].Upper < 1e304 && is[1] == all && is[2] == all, "%v", is)
 }
 
 func TestPredictRefuses(t *testing.T) {
@@ -147,13 +150,17 @@ func TestPredictRefuses(t *testing.T) {
 		return &dataset.Table{Source: "new.csv", Names: []string{"RM", "LSTAT", "DIS"}, Rows: 2,
 			Values: []float64{6, 10, 4, v, 10, 4}, Lines: []int{2, 5}}
 	}
+	one := func(v float64) *dataset.Table {
+		return &dataset.Table{Source: "new.csv", Names: []string{"RM", "LSTAT", "DIS"}, Rows: 1,
+			Values: []float64{v, 10, 4}, Lines: []int{5}}
+	}
 	for name, c := range map[string]struct {
 		table *dataset.Table
 		want  []string
 	}{
-		"columns missing":      {pick(data.Boston(), []int{0}, "RM", "CRIM"), []string{`"LSTAT"`, `"DIS"`, `"CRIM"`}},
-		"an input far off":     {at(1.7e308), []string{"new.csv: line 5", "overflows"}},
-		"a prediction far off": {at(1e200), []string{"new.csv: line 5", "overflows"}},
+		"columns missing":     {pick(data.Boston(), []int{0}, "RM", "CRIM"), []string{`"LSTAT"`, `"DIS"`, `"CRIM"`}},
+		"all rows far off":    {one(1e200), []string{"new.csv: line 5", "overflows"}},
+		"all rows far beyond": {one(1.7e308), []string{"new.csv: line 5", "overflows"}},
 	} {
 		ps, err := m.Predict(t.Context(), c.table, krigo.PredictOptions{})
 		if err == nil {
@@ -163,6 +170,21 @@ func TestPredictRefuses(t *testing.T) {
 		for _, want := range c.want {
 			must.Hold(t, strings.Contains(err.Error(), want), "%s: %v; want %q", name, err, want)
 		}
+	}
+	// A row that overflows takes no other row's prediction.
+	want := must.Get(m.Predict(t.Context(), at(6), krigo.PredictOptions{}))(t)
+	for _, far := range []float64{1e200, 1.7e308} {
+		table := at(far)
+		ps := must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)
+		must.Hold(t, ps[0] == want[0] && ps[1].Lost() && ps[1].Outside == 1, "%g: %+v", far, ps)
+		found := must.Get(m.PredictionFindings(table, ps))(t).Of(finding.Lost)
+		must.Hold(t, len(found) == 1 && strings.HasPrefix(found[0].String(), "1 of 2 rows have no prediction, "+
+			"the first in line 5: the prediction overflows"), "%v", found)
+		e := must.Get(m.Explain(t.Context(), table))(t)
+		must.Be(t, len(e.Contributions[0]), 3)
+		var b bytes.Buffer
+		must.Do(t, krigo.WritePredictions(&b, ps))
+		must.Be(t, strings.Split(b.String(), "\n")[2], ",,,,,1,,")
 	}
 }
 

@@ -230,6 +230,22 @@ func (t *Table) RowOf(j, code int) (row int, found bool) {
 	return 0, false
 }
 
+// undatedAt keeps the first error about a cell of column j that is no date, for whoever needs the
+// cell. It returns the error if the table isn't one of rows to predict.
+func (t *Table) undatedAt(row, j int, wrong error) error {
+	if !t.reading.every || t.Disk != nil {
+		return t.cell(row, j, wrong)
+	}
+	if t.undated == nil {
+		t.undated = map[int]error{}
+		t.unread = map[place]string{}
+	}
+	if t.undated[j] == nil {
+		t.undated[j] = t.cell(row, j, wrong)
+	}
+	return nil
+}
+
 // shortYear matches a date whose year has two digits.
 var shortYear = regexp.MustCompile(
 	`^([0-9]{1,2}[./-]([0-9]{1,2}|[A-Za-z]{3})|[A-Za-z]{3})[./-][0-9]{2}($|[^0-9])`)
@@ -252,10 +268,12 @@ func (t *Table) toDays(j int, form string) error {
 			number, err := parse(text)
 			row, _ := t.RowOf(j, code)
 			if err != nil || t.Strange(j, text) {
-				return t.cell(row, j, fmt.Errorf("%q is not a date of the form %s, such as %s",
-					spelling.Clip(text), f.name, f.example))
-			}
-			if days, kind, ok := DaysOfNumber(number); ok && kind == "dates" {
+				if err := t.undatedAt(row, j, fmt.Errorf("%q is not a date of the form %s, such "+
+					"as %s", spelling.Clip(text), f.name, f.example)); err != nil {
+					return err
+				}
+				number = math.NaN()
+			} else if days, kind, ok := DaysOfNumber(number); ok && kind == "dates" {
 				number = days // such as 20240131
 			} else if t.serials[j] == nil {
 				if t.serials == nil {
@@ -277,7 +295,10 @@ func (t *Table) toDays(j int, form string) error {
 	}
 	for i := range t.Rows {
 		if at := &t.Values[i*len(t.Names)+j]; *at == *at {
-			*at = days[int(*at)]
+			code := int(*at)
+			if *at = days[code]; *at != *at {
+				t.unread[place{i, j}] = texts[code]
+			}
 		}
 	}
 	t.Text[j] = nil
@@ -300,8 +321,13 @@ func (t *Table) numbersToDays(j int) error {
 		days, of, ok := DaysOfNumber(v)
 		switch {
 		case !ok || (kind != "" && of != kind):
-			return t.cell(i, j, fmt.Errorf("%.10g is no date such as 20240131, or not written "+
-				"like the dates above it", v))
+			if err := t.undatedAt(i, j, fmt.Errorf("%.10g is no date such as 20240131, or not "+
+				"written like the dates above it", v)); err != nil {
+				return err
+			}
+			t.unread[place{i - begin, j}] = fmt.Sprintf("%.10g", v)
+			of = kind
+			days = math.NaN()
 		case of != "days" && t.Disk != nil:
 			return fmt.Errorf("%s: column %q stays on disk, where its numbers can't be made "+
 				"dates: write the table as CSV", t.Source, spelling.Clip(t.Names[j]))
@@ -406,7 +432,7 @@ func (t *Table) Keep(names []string) (*Kept, error) {
 			case isDate && v-v == 0:
 				cells[k] = DateOf(v)
 			default:
-				cells[k] = t.text(columns[k], v)
+				cells[k] = cmp.Or(t.text(columns[k], v), t.unread[place{row, columns[k]}])
 			}
 		}
 		return cells, nil

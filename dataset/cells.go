@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -349,7 +350,7 @@ func (t *Table) check(uses ...use) error {
 	wrong := make([][]bool, len(uses))
 	finite := true // a cell is right if it is a finite number
 	for k, u := range uses {
-		if err := t.Refused(u.column); err != nil {
+		if err := cmp.Or(t.Refused(u.column), t.undated[u.column]); err != nil {
 			return err
 		}
 		columns[k] = u.column
@@ -416,7 +417,8 @@ func (t *Table) legible(uses []use) *Table {
 	as := t
 	for _, u := range uses {
 		texts := t.Texts(u.column)
-		if texts == nil || u.categorical || !u.gaps || t.Disk != nil {
+		if (texts == nil && t.undated[u.column] == nil) || u.categorical || !u.gaps ||
+			t.Disk != nil {
 			continue
 		}
 		numbers := lists.Of(texts, func(text string) float64 {
@@ -430,17 +432,21 @@ func (t *Table) legible(uses []use) *Table {
 		}
 		n := 0
 		for i := u.column; i < len(as.Values); i += len(t.Names) {
-			at := &as.Values[i]
-			if *at != *at {
-				continue
+			where := place{i / len(t.Names), u.column}
+			if at := &as.Values[i]; texts != nil && *at == *at {
+				text := texts[int(*at)]
+				if *at = numbers[int(*at)]; *at != *at {
+					as.unread[where] = text
+				}
 			}
-			text := texts[int(*at)]
-			if *at = numbers[int(*at)]; *at != *at {
-				as.unread[place{i / len(t.Names), u.column}] = text
+			if _, found := as.unread[where]; found {
 				n++
 			}
 		}
-		as.Text[u.column] = nil
+		delete(as.undated, u.column)
+		if texts != nil {
+			as.Text[u.column] = nil
+		}
 		if _, own := t.Own(); 2*n > own {
 			return t
 		}
@@ -454,7 +460,10 @@ func (t *Table) apart() *Table {
 	as.Values = slices.Clone(t.Values)
 	as.Text = slices.Clone(t.Text)
 	as.codes = nil
-	as.unread = map[place]string{}
+	as.undated = maps.Clone(t.undated)
+	if as.unread = maps.Clone(t.unread); as.unread == nil {
+		as.unread = map[place]string{}
+	}
 	return &as
 }
 

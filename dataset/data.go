@@ -222,6 +222,8 @@ type Encoding struct {
 	Columns []Column `json:"columns"` // columns of the table, in the order of their inputs
 	// Whether means leave out values that stand apart (see [SlipFrom]). They count in older models.
 	Without bool `json:"without_apart,omitzero"`
+
+	further bool // rows are none of the model's own: texts are filled as gaps are; set by Filling
 }
 
 // Column is what an [Encoding] says about one column of a table.
@@ -299,9 +301,10 @@ func (e *Encoding) Check(inputs []string) error {
 	return nil
 }
 
-// Filling returns the encoding with these means, one for each input, in place of missing numbers.
+// Filling returns the encoding for further rows. These means, one for each input, take the place of
+// missing numbers for which the encoding has no mean.
 func (e *Encoding) Filling(inputs []string, means []float64) *Encoding {
-	filling := &Encoding{Missing: FillMean,
+	filling := &Encoding{Missing: FillMean, further: true,
 		Columns: lists.Of(inputs, func(name string) Column { return Column{Name: name} })}
 	if e != nil {
 		filling.Columns = slices.Clone(e.Columns)
@@ -309,7 +312,7 @@ func (e *Encoding) Filling(inputs []string, means []float64) *Encoding {
 	at := 0
 	for k := range filling.Columns {
 		c := &filling.Columns[k]
-		if c.Categories == nil {
+		if c.Categories == nil && c.Mean == nil {
 			c.Mean = &means[at]
 		}
 		at += c.Width()

@@ -172,7 +172,9 @@ func TestError(t *testing.T) {
 		s := dataset.Identity(1)
 		s.InputScale[0] = 1e-10
 		x := make([]float64, 2)
-		err = d.Scaled(d.All(), s).Block(0, 2, x, nil)
+		must.Do(t, d.Scaled(d.All(), s).Block(0, 2, x, nil))
+		must.Be(t, x[1], math.MaxFloat64, "to predict")
+		err = d.Scaled(d.All(), s).Block(0, 2, x, make([]float64, 2))
 		var of *dataset.Error
 		must.Hold(t, errors.As(err, &of) && of.Line == want.Line && of.Row == want.Row &&
 			of.File == want.File, "%v", err)

@@ -322,6 +322,15 @@ func (s Scaling) Inputs(dst, x []float64) {
 	}
 }
 
+// Further does what Inputs does for rows to predict. The largest number stands for a value beyond
+// it, since one such row must not take the other rows' predictions.
+func (s Scaling) Further(dst, x []float64) {
+	s.Inputs(dst, x)
+	for i, v := range dst {
+		dst[i] = max(-math.MaxFloat64, min(v, math.MaxFloat64))
+	}
+}
+
 // Target turns targets y into what the model sees, in dst. dst may be y.
 func (s Scaling) Target(dst, y []float64) {
 	t := s.Transform
@@ -551,7 +560,7 @@ func (s *Scaled) Context() context.Context { return s.Data.Context() }
 
 // Block reads rows first, …, first+n−1 of the view:
 // inputs into x (n×cols, row-major), and targets into y (n) unless y is nil.
-// It returns an error if a scaled value overflows.
+// It returns an error if a scaled value overflows. Without y, see Scaling.Further.
 func (s *Scaled) Block(first, n int, x, y []float64) error {
 	if first < 0 || n < 0 || first > len(s.Numbers)-n {
 		return s.keep(fmt.Errorf("%s: there are no rows %d to %d, only %d rows", s.Data.Source,
@@ -577,14 +586,14 @@ func (s *Scaled) read(numbers []int, x, y []float64) error {
 	if err := s.Data.Read(numbers, x, y); err != nil {
 		return s.keep(err)
 	}
+	if y == nil {
+		s.Scaling.Further(x, x)
+		return nil
+	}
 	s.Scaling.Inputs(x, x)
 	s.Scaling.Target(y, y)
 	for i, row := range numbers {
-		ok := allFinite(x[i*cols : (i+1)*cols])
-		if y != nil {
-			ok = ok && allFinite(y[i:i+1])
-		}
-		if !ok {
+		if !allFinite(x[i*cols:(i+1)*cols]) || !allFinite(y[i:i+1]) {
 			at := s.Data.table.place(row)
 			at.Err = errors.New("a value is so far from the others that its scaled form " +
 				"overflows: correct or remove the row")

@@ -58,8 +58,10 @@ type Table struct {
 	named map[oddText]string // how numbers in columns that name things were first written
 	// why the cells of a column can't be read, by the column's name. They count as missing.
 	refused map[string]error
-	// texts of columns of numbers that legible made missing, by their place
+	// texts of columns of numbers or dates that were made missing, by their place
 	unread map[place]string
+	// the error for the first of them, by column of dates, until legible lets them be missing
+	undated map[int]error
 }
 
 // place is that of a cell.

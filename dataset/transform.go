@@ -237,7 +237,7 @@ func (t *Transform) moments(mean, sd float64) (m, variance float64) {
 		first = first + w*d
 		second = second + w*d*d
 	})
-	if first /= mass; math.IsInf(second, 1) {
+	if first /= mass; !(second <= math.MaxFloat64) { // the weight 0 of an infinite d is NaN, too
 		return middle + first, math.MaxFloat64
 	}
 	return middle + first, max(second/mass-first*first, 0)

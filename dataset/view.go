@@ -231,9 +231,12 @@ func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 
 // Select does what [Table.Select] does, for the columns that the encoding turns into these inputs.
 // It refuses inputs that are encoded already, because in encoded inputs krigo couldn't recognise
-// the rows that a model was made from.
+// the rows that a model was made from. If Filling made the encoding, texts are filled, too.
 func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, error) {
 	d, err := t.labelled(e.names(inputs), target)
+	if err == nil && e != nil && e.further {
+		d.table = d.table.legible(e.uses(d.inputs))
+	}
 	if err == nil {
 		err = d.table.check(append(e.uses(d.inputs), uses(d.target)...)...)
 	}

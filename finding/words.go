@@ -138,6 +138,7 @@ const (
 	NewGaps        Kind = "gaps_in_new_rows"
 	Unread         Kind = "unreadable_in_new_rows"
 	VarianceLost   Kind = "variance_out_of_range"
+	Lost           Kind = "rows_without_prediction"
 	BandUnchecked  Kind = "band_unchecked"
 )
 
@@ -398,12 +399,14 @@ var words = map[Kind]entry{
 		"miss none, so no guarantee is about these rows"},
 	MayGroup: {Warning, "%n has %d values in %d rows, as names of patients or places do; if " +
 		"further rows are of new ones, say %s, so that the promise is about them"},
-	Unread: {Warning, "%n: %d of %d cells can't be read as numbers (the first in %n: %q), %s; no " +
+	Unread: {Warning, "%n: %d of %d cells can't be read as numbers or dates (the first in %n: %q), %s; no " +
 		"guarantee is about these rows"},
 	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +
 		"made from, in an " +
 		"input, or are farther from the training rows than nearly all others; no guarantee is " +
 		"about them"},
+	Lost: {Warning, "%d of %d rows have no prediction, the first in %n: %s; the other rows have " +
+		"theirs"},
 	VarianceLost: {Warning, "the variances of %d of %d rows are outside the range of float64, so " +
 		"they are 0, the " +
 		"largest number, or have lost digits; use latent_sd and predictive_sd, or another unit " +

@@ -24,6 +24,7 @@ import (
 //	Σ_j (x_j − x̄_j) ∫₀¹ ∂ŷ/∂x_j(x̄ + t(x − x̄)) dt over the inputs j that the column became.
 //
 // All numbers are in the target's own units.
+// A row whose prediction overflows on the way from the mean row has no contributions.
 type Explanation struct {
 	Base          float64     `json:"base"`
 	Columns       []string    `json:"columns"`       // names of the table's columns
@@ -49,7 +50,9 @@ func (e *Explanation) Names() []string {
 
 // Fill sets row i of a table with the columns Names.
 func (e *Explanation) Fill(i int, values []float64) {
-	if e != nil {
+	if e != nil && e.Contributions[i] == nil {
+		copy(values, slices.Repeat([]float64{math.NaN()}, len(values)))
+	} else if e != nil {
 		copy(values, append(append([]float64{e.Base}, e.Contributions[i]...), e.Remainder[i]))
 	}
 }
@@ -105,9 +108,9 @@ func (m *Model) Explain(d *dataset.Data) (e *Explanation, err error) {
 		err = e.units(m, d)
 	}
 	for i := range e.Remainder {
-		if err == nil && !linalg.Finite(e.Remainder[i:i+1]) {
-			err = fmt.Errorf("%s: %s: the prediction can't be explained: it overflows on the way "+
-				"from the mean row", d.Source, d.Where(i))
+		if !linalg.Finite(e.Remainder[i : i+1]) {
+			e.Contributions[i] = nil
+			e.Remainder[i] = 0
 		}
 	}
 	return e, err

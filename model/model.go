@@ -181,7 +181,7 @@ func (m *Model) Trained() *posterior.Posterior {
 func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Unlabelled(t, m.Inputs)
 	if err != nil && m.Fills() && !m.Encoding.Fills() {
-		d, err = m.Encoding.Filling(m.Inputs, m.Scaling.InputMean).Unlabelled(t, m.Inputs)
+		d, err = m.Filling().Unlabelled(t, m.Inputs)
 	}
 	if err == nil {
 		d, err = m.Beyond(d)
@@ -192,6 +192,14 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 // Fills says whether rows to predict may miss inputs. Declared constants are no means of rows.
 func (m *Model) Fills() bool {
 	return m.Encoding.Fills() || (!m.Refuses && m.Scaling.Source != dataset.Declared)
+}
+
+// Filling returns the encoding for rows that the model wasn't made from.
+func (m *Model) Filling() *dataset.Encoding {
+	if !m.Fills() {
+		return m.Encoding
+	}
+	return m.Encoding.Filling(m.Inputs, m.Scaling.InputMean)
 }
 
 // Gaps returns how many inputs each row of d misses, and tells which.

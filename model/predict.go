@@ -1,8 +1,8 @@
 package model
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,11 +32,17 @@ type Chance = observation.Chance
 // A matrix with another number of columns is an error, and a row that can't be predicted is a
 // *dataset.Error with its number, from 1. The columns that Further lists, if any, are at the end.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
-	return m.PredictWithin(context.Background(), x)
+	ps, err := m.PredictWithin(context.Background(), x)
+	for i, p := range ps {
+		if p.Lost() {
+			return nil, &dataset.Error{Row: i + 1, Err: observation.ErrTooFar}
+		}
+	}
+	return ps, err
 }
 
 // PredictWithin predicts the rows of x as PredictAt does, until ctx ends. Then it returns ctx's
-// error.
+// error. Rows whose prediction overflows are lost (see Prediction.Lost), and no error.
 func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
 	n, cols := x.Dims()
@@ -65,11 +71,11 @@ func (m *Model) PredictWithin(ctx context.Context, x mat.Matrix) (ps []Predictio
 		return nil, err
 	}
 	return m.predictions(observation.At{Context: ctx, Mean: mean, Variance: variance,
-		Units: rows.units(), Noises: noises}, outside,
-		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
+		Units: rows.units(), Noises: noises}, outside)
 }
 
 // Predict predicts the rows of d, which is a view of a table with the model's inputs.
+// A row whose prediction overflows is lost (see Prediction.Lost). It is an error if all rows are.
 func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
 	mean, variance, err := latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
 	if err != nil {
@@ -95,20 +101,29 @@ func (m *Model) Predictions(d *dataset.Data, mean,
 	if err != nil {
 		return nil, err
 	}
-	return m.predictions(observation.At{Context: d.Context(), Mean: mean, Variance: variance,
-		Units: units, Noises: noises}, outside,
-		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
+	if ps, err = m.predictions(observation.At{Context: d.Context(), Mean: mean, Variance: variance,
+		Units: units, Noises: noises}, outside); err == nil {
+		_, err = Lost(d, ps)
+	}
+	return ps, err
+}
+
+// Lost says in a finding which of d's rows have no prediction in ps. If no row has one, it returns
+// an error.
+func Lost(d *dataset.Data, ps []Prediction) (found finding.List, err error) {
+	lost := lists.Where(len(ps), func(i int) bool { return ps[i].Lost() })
+	if len(lost) == len(ps) && lost != nil {
+		return nil, fmt.Errorf("%s: %s: %w", d.Source, d.Where(0), observation.ErrTooFar)
+	}
+	if lost != nil {
+		found.Add(finding.Lost, len(lost), len(ps), d.Where(lost[0]), observation.ErrTooFar)
+	}
+	return found, nil
 }
 
 // predictions makes Predictions, given the counts for Prediction.Outside.
-// place adds the row's place to an error.
-func (m *Model) predictions(at observation.At, outside []int,
-	place func(row int, err error) error) ([]Prediction, error) {
+func (m *Model) predictions(at observation.At, outside []int) ([]Prediction, error) {
 	ps, err := m.Observation.Predict(at)
-	var of *observation.RowError
-	if errors.As(err, &of) {
-		return nil, place(of.Row, of.Err)
-	}
 	for i := range ps {
 		ps[i].Outside = outside[i]
 	}
@@ -152,11 +167,7 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 				return &dataset.Error{Row: i + 1, Column: cols + k + 1, Name: c.Name, Err: err}
 			}
 		}
-		if r.m.Scaling.Inputs(row, row); !linalg.Finite(row) {
-			return &dataset.Error{Row: i + 1,
-				Err: errors.New("a value is so far from the others that its scaled form " +
-					"overflows: mend or remove the row")}
-		}
+		r.m.Scaling.Further(row, row)
 	}
 	return nil
 }
@@ -248,7 +259,7 @@ func (m *Model) count(d *dataset.Data, variance []float64) ([]int, error) {
 
 // PredictionFindings returns what a user should know about the rows of a table that ps predicts:
 // categories that no prior row has, gaps where the fit had none, rows that no guarantee is about,
-// and variances that leave the range of float64.
+// rows without a prediction, and variances that leave the range of float64.
 func (m *Model) PredictionFindings(t *dataset.Table, ps []Prediction) (finding.List, error) {
 	found, err := m.Encoding.Unseen(t)
 	if err != nil {
@@ -260,6 +271,8 @@ func (m *Model) PredictionFindings(t *dataset.Table, ps []Prediction) (finding.L
 	}
 	_, gaps, err := m.Gaps(d)
 	found = append(found, gaps...)
+	gone, none := Lost(d, ps)
+	found = append(found, gone...)
 	outside := lists.Where(len(ps), func(i int) bool { return ps[i].Outside > 0 })
 	if outside != nil {
 		found.Add(finding.OutsideRange, len(outside), len(ps))
@@ -268,5 +281,5 @@ func (m *Model) PredictionFindings(t *dataset.Table, ps []Prediction) (finding.L
 	if lost != nil {
 		found.Add(finding.VarianceLost, len(lost), len(ps))
 	}
-	return found, err
+	return found, cmp.Or(err, none)
 }

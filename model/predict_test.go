@@ -95,7 +95,7 @@ func TestPredictAtRefuses(t *testing.T) {
 		"a gap": {rows(math.NaN()), `row 2, column 2 ("x1"): NaN is not finite`,
 			dataset.Error{Row: 2, Column: 2, Name: "x1"}},
 		"infinite":             {rows(math.Inf(-1)), "-Inf is not finite", dataset.Error{Row: 2, Column: 2, Name: "x1"}},
-		"an input far off":     {rows(1.7e308), "row 2: a value is so far from the others", dataset.Error{Row: 2}},
+		"an input far off":     {rows(1.7e308), "row 2: the prediction overflows", dataset.Error{Row: 2}},
 		"a prediction far off": {rows(1e200), "row 2: the prediction overflows", dataset.Error{Row: 2}},
 	} {
 		ps, err := m.PredictAt(c.x)

@@ -166,9 +166,9 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	s.Variance = s.variance
 	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
 		point, sd, err := m.Points(s.mean, s.variance, s.noises)
-		var of *observation.RowError
+		var of *dataset.Error
 		if errors.As(err, &of) {
-			err = fmt.Errorf("%s: %s: %w", d.Source, d.Where(rows[of.Row]), of.Err)
+			err = fmt.Errorf("%s: %s: %w", d.Source, d.Where(rows[of.Row-1]), of.Err)
 		}
 		if err != nil {
 			return s, err

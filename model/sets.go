@@ -29,7 +29,7 @@ type Sets [][]float64
 func (s Sets) Labels(p []float64, level float64) (in []int) {
 	for k, scores := range s {
 		if at := rank(level, len(scores)); at > len(scores) ||
-			1-p[k] <= cautious.Widen(scores[at-1], 1) {
+			!(1-p[k] > cautious.Widen(scores[at-1], 1)) { // without a p[k] nothing is excluded
 			in = append(in, k)
 		}
 	}

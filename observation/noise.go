@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -79,35 +80,37 @@ func (o *Observation) LeastNoise() float64 {
 }
 
 // Spreads returns the distribution of y for each row, given the mean and variance of f there, and
-// the noise variances that NoisesAt returns.
+// the noise variances that NoisesAt returns. An error about a row is a *dataset.Error.
 func (o *Observation) Spreads(mean, variance, noises []float64) ([]objective.Spread, error) {
-	return o.SpreadsWithin(context.Background(), mean, variance, noises)
+	of, errs, err := o.spreads(context.Background(), mean, variance, noises)
+	for i, wrong := range errs {
+		if wrong != nil {
+			return nil, &dataset.Error{Row: i + 1, Err: wrong}
+		}
+	}
+	return of, err
 }
 
-// SpreadsWithin does what Spreads does, and panics with a matrix.End after ctx has ended.
-// A mean or a variance that isn't finite is an error here, before anything searches for its
-// quantiles.
-func (o *Observation) SpreadsWithin(ctx context.Context, mean, variance,
-	noises []float64) ([]objective.Spread, error) {
+// spreads does what Spreads does, with an error or nil for each row, and panics with a matrix.End
+// after ctx has ended. A mean or a variance that isn't finite is an error here, before anything
+// searches for its quantiles.
+func (o *Observation) spreads(ctx context.Context, mean, variance,
+	noises []float64) (of []objective.Spread, errs []error, err error) {
 	noise, err := o.Likelihood()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for i := range mean {
-		if !linalg.Finite([]float64{mean[i], variance[i]}) {
-			return nil, &RowError{i, ErrTooFar}
+	of = make([]objective.Spread, len(mean))
+	errs = make([]error, len(mean))
+	Each(ctx, len(mean), func(i int) {
+		if errs[i] = ErrTooFar; linalg.Finite([]float64{mean[i], variance[i]}) {
+			of[i], errs[i] = noise.Spread(mean[i], variance[i], o.NoiseIn(noises, i))
 		}
-	}
-	of := make([]objective.Spread, len(mean))
-	errs := make([]error, len(mean))
-	Each(ctx, len(mean),
-		func(i int) { of[i], errs[i] = noise.Spread(mean[i], variance[i], o.NoiseIn(noises, i)) })
-	for i, err := range errs {
-		if err != nil {
-			return nil, &RowError{i, fmt.Errorf("the noise %q: %w", o.Noise, err)}
+		if errs[i] != nil && errs[i] != ErrTooFar {
+			errs[i] = fmt.Errorf("the noise %q: %w", o.Noise, errs[i])
 		}
-	}
-	return of, nil
+	})
+	return of, errs, nil
 }
 
 // From returns what the ends of a row's Spread are distances from, given the mean and variance of
@@ -122,15 +125,3 @@ func (o *Observation) From(mean, variance float64) float64 {
 // ErrTooFar is the error for a row whose prediction isn't a finite number.
 var ErrTooFar = errors.New("the prediction overflows: its inputs are too far from the " +
 	"training data")
-
-// RowError is an error about one of the rows that are predicted.
-type RowError struct {
-	Row int
-	Err error
-}
-
-// Error says what is wrong with the row.
-func (e *RowError) Error() string { return e.Err.Error() }
-
-// Unwrap returns what is wrong with the row.
-func (e *RowError) Unwrap() error { return e.Err }

@@ -1,6 +1,8 @@
 package observation
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -140,7 +142,7 @@ func TestWords(t *testing.T) {
 	must.Be(t, of.Learned("y")+of.Counted("y")+of.Simple("a line")+of.ShareOf(), "yya line")
 }
 
-// TestPredict: predictions have the offset and the labels, and an error names the row.
+// TestPredict: predictions have the offset and the labels, and a row that overflows takes no other row's.
 func TestPredict(t *testing.T) {
 	of := Observation{Scaling: dataset.Identity(1), ObservationNoise: 3}
 	at := At{Mean: []float64{1, 2}, Variance: []float64{1, 1}, Units: dataset.RowUnits{{}, {Zero: 10, Factor: 1}}}
@@ -163,7 +165,10 @@ func TestPredict(t *testing.T) {
 		must.Near(t, own, u.Target(low), 1e-9, "within")
 	}
 	at.Mean[1] = math.Inf(1)
-	_, err := of.Predict(at)
-	row, is := err.(*RowError)
-	must.Hold(t, is && row.Row == 1, "%v", err)
+	ps = must.Get(of.Predict(at))(t)
+	must.Hold(t, ps[0].Mean == 1 && !ps[0].Lost() && ps[1].Lost(), "%+v", ps)
+	must.Be(t, string(must.Get(json.Marshal(ps[1]))(t)), "null")
+	_, err := of.Spreads(at.Mean, at.Variance, nil)
+	var row *dataset.Error
+	must.Hold(t, errors.As(err, &row) && row.Row == 2, "%v", err)
 }

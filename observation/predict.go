@@ -2,6 +2,7 @@ package observation
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -47,6 +48,19 @@ type Prediction struct {
 
 // Unit returns the unit of the row's target, which the prediction is in.
 func (p Prediction) Unit() dataset.RowUnit { return p.unit }
+
+// Lost says whether the row has no prediction, because it overflows. Then all its numbers but
+// Outside are NaN. JSON has null in its place, and a table has empty cells.
+func (p Prediction) Lost() bool { return math.IsNaN(p.Mean) }
+
+// MarshalJSON writes null if the row has no prediction.
+func (p Prediction) MarshalJSON() ([]byte, error) {
+	if p.Lost() {
+		return []byte("null"), nil
+	}
+	type plain Prediction
+	return json.Marshal(plain(p))
+}
 
 // OutOfRange says whether a float64 can't hold a variance to all its digits, though it holds the
 // standard deviation.
@@ -127,22 +141,26 @@ type At struct {
 }
 
 // Predict returns predictions of rows, in the target's units, without Outside.
-// An error about a row is a *RowError.
+// A row whose prediction overflows is lost (see Prediction.Lost).
 func (o *Observation) Predict(at At) ([]Prediction, error) {
-	spreads, err := o.SpreadsWithin(at.Context, at.Mean, at.Variance, at.Noises)
+	spreads, errs, err := o.spreads(at.Context, at.Mean, at.Variance, at.Noises)
 	if err != nil {
 		return nil, err
 	}
 	ps := make([]Prediction, len(at.Mean))
 	Each(at.Context, len(ps), func(i int) {
-		ps[i] = o.predicted(at.Mean[i], at.Variance[i], at.Units.At(i), spreads[i])
-	})
-	for i, p := range ps {
-		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, p.LatentVariance,
-			p.PredictiveVariance, p.LatentSD, p.PredictiveSD}) {
-			return nil, &RowError{i, ErrTooFar}
+		if errs[i] == nil {
+			ps[i] = o.predicted(at.Mean[i], at.Variance[i], at.Units.At(i), spreads[i])
 		}
-		if o.Classes != nil { // only now is the mean known to be a probability
+	})
+	nan := math.NaN()
+	for i, p := range ps {
+		switch {
+		case errs[i] != nil || !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95,
+			p.LatentVariance, p.PredictiveVariance, p.LatentSD, p.PredictiveSD}):
+			ps[i] = Prediction{Mean: nan, LatentVariance: nan, PredictiveVariance: nan,
+				Lower95: nan, Upper95: nan, LatentSD: nan, PredictiveSD: nan}
+		case o.Classes != nil: // only now is the mean known to be a probability
 			ps[i].Label = o.Classes[int(math.Round(p.Mean))]
 		}
 	}
@@ -224,7 +242,7 @@ type Chance struct {
 }
 
 // Chances returns the probabilities of all levels, given what o predicted, or nil if the target
-// isn't ordinal.
+// isn't ordinal. A row without a prediction has zeros.
 func (o *Observation) Chances(ps []Prediction) (all []Chance) {
 	if o.Ordinal == nil {
 		return nil
@@ -232,6 +250,9 @@ func (o *Observation) Chances(ps []Prediction) (all []Chance) {
 	all = lists.Of(o.Ordinal.Levels, func(level float64) Chance { return Chance{Level: level} })
 	for _, p := range ps {
 		for at, c := range o.Ordinal.Chances(p.f, p.LatentVariance, 1) {
+			if p.Lost() { // JSON has no NaN
+				c = 0
+			}
 			all[at].Probabilities = append(all[at].Probabilities, c)
 		}
 	}

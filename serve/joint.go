@@ -38,7 +38,7 @@ type Answer struct {
 	Observed    *krigo.Observed    `json:"observed,omitempty"`    // if the query has observed=true
 	// if the query has sets=LEVEL: each row's set of labels
 	Sets [][]string `json:"sets,omitempty"`
-	// which cells of the rows were filled
+	// which cells of the rows were filled, and which rows have no prediction
 	Notices []string `json:"notices,omitempty"`
 	// the other targets of a file of several
 	Others []Answer `json:"others,omitempty"`

@@ -123,7 +123,8 @@ func (q *queue) run(ctx context.Context, of client,
 		for i, n := range gaps {
 			j.out[i].Outside += n
 		}
-		return j.out, found.Words(), j.err
+		lost, none := model.Lost(d, j.out)
+		return j.out, append(found, lost...).Words(), cmp.Or(j.err, none)
 	case <-ctx.Done():
 		q.leave(j)
 		return nil, nil, ctx.Err()
@@ -268,8 +269,6 @@ func (q *queue) finish(p *piece) {
 func widthOf(m *krigo.Model) int { return len(m.Inputs) + len(m.Further()) }
 
 // read appends the encoded inputs of the piece's rows to the slice to.
-// A row that overflows when it is scaled is an error, and its request fails alone.
-// In the batch it would also fail the other rows.
 func (p *piece) read(m *krigo.Model, to *[]float64) error {
 	cols := p.data.Cols
 	begin := len(*to)
@@ -292,28 +291,6 @@ func (p *piece) read(m *krigo.Model, to *[]float64) error {
 		}
 		for i, v := range cells {
 			x[begin+i*width+cols+k] = v
-		}
-	}
-	scaled := make([]float64, cols)
-	for i, number := range rows {
-		row := x[begin+i*width:][:cols]
-		m.Scaling.Inputs(scaled, row)
-		for j, v := range scaled {
-			if v-v == 0 {
-				continue
-			}
-			at := &dataset.Error{File: p.table.Source, Row: number + 1, Column: j + 1,
-				Name: p.data.Inputs[j],
-				Err: fmt.Errorf("%v is so far from the rows that the model was made from that it "+
-					"overflows when it is scaled: "+
-					"mend or remove the row", row[j])}
-			if p.table.Lines != nil {
-				at.Line = p.table.Lines[number]
-			}
-			if column, found := p.table.Column(p.data.Inputs[j]); found {
-				at.Column = column + 1
-			}
-			return at
 		}
 	}
 	*to = x

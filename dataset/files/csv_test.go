@@ -234,10 +234,13 @@ func TestWriteRoundTrip(t *testing.T) {
 		"got %+v", table)
 	full := errors.New("full")
 	must.Be(t, Write(io.Discard, names, 3, func(int, []float64) error { return full }), full, "the error of a row")
-	if err := Write(io.Discard, []string{"p", "q"}, 1, rowsOf([]float64{1, math.NaN()})); err == nil ||
+	if err := Write(io.Discard, []string{"p", "q"}, 1, rowsOf([]float64{1, math.Inf(1)})); err == nil ||
 		!strings.Contains(err.Error(), `row 1, column 2 ("q")`) {
-		t.Errorf("NaN: %v", err)
+		t.Errorf("∞: %v", err)
 	}
+	b.Reset()
+	must.Do(t, Write(&b, []string{"p", "q"}, 2, rowsOf([]float64{1, math.NaN(), math.NaN(), 2})))
+	must.Be(t, b.String(), "p,q\n1,\n,2\n", "missing values")
 }
 
 func FuzzRead(f *testing.F) {

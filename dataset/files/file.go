@@ -111,7 +111,7 @@ func ReadFile(path string, as dataset.Reading) (*dataset.Table, error) {
 
 // WriteFile writes a table to a file, all or nothing.
 // The ending of path chooses the registered [Format], and any other ending means CSV.
-// Like [ReadFile] it refuses numbers that aren't finite.
+// It refuses infinite numbers. NaN stands for a missing value.
 func WriteFile(path string, names []string, rows int, fill Fill) error {
 	format, known := formatOf(path, "")
 	if !known {

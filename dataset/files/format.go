@@ -32,7 +32,7 @@ type Format struct {
 	Parts bool
 	whole bool // reading jumps to places in the file, so the file can't be packed
 
-	// Write writes a table. It refuses numbers that aren't finite, as [Fill.Each] does.
+	// Write writes a table. It refuses infinite numbers, as [Fill.Each] does.
 	Write func(w io.Writer, names []string, rows int, fill Fill) error
 }
 

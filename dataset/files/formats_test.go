@@ -94,8 +94,8 @@ func TestRegister(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "t.lines")
 	must.Do(t, WriteFile(path, []string{"y"}, 2, rowsOf([]float64{1.5, 2})))
-	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{math.NaN()})), path,
-		`row 1, column 1 ("y"): NaN is not finite`)
+	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{math.Inf(1)})), path,
+		`row 1, column 1 ("y"): +Inf is not finite`)
 	raw, err := os.ReadFile(path)
 	must.Need(t, err == nil && string(raw) == "LINES\n1.5\n2\n", "%q, %v", raw, err)
 	for name, text := range map[string]string{"t.lines": "1.5\nred\n\n2\n", "t.dat": "LINES\n1.5\nred\n\n2\n"} {

@@ -21,7 +21,7 @@ import (
 type Fill func(row int, values []float64) error
 
 // Each calls write for row after row of a table with these columns.
-// A number that isn't finite is an error.
+// NaN stands for a missing value. An infinite number is an error.
 func (fill Fill) Each(names []string, rows int, write func(values []float64) error) error {
 	values := make([]float64, len(names))
 	for i := range rows {
@@ -29,7 +29,7 @@ func (fill Fill) Each(names []string, rows int, write func(values []float64) err
 			return err
 		}
 		for j, v := range values {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if math.IsInf(v, 0) {
 				return &dataset.Error{Row: i + 1, Column: j + 1, Name: names[j],
 					Err: fmt.Errorf("%g is not finite", v)}
 			}
@@ -43,14 +43,16 @@ func (fill Fill) Each(names []string, rows int, write func(values []float64) err
 
 // Lines writes each row of a table as a line of text:
 // its numbers in the fewest digits that read back as the same float64, separated by between.
-// It writes no header.
+// A missing value is empty, but NaN between spaces. It writes no header.
 func (fill Fill) Lines(w io.Writer, names []string, rows int, between byte) error {
 	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
 		for j, v := range values {
 			if j > 0 {
 				line = append(line, between)
 			}
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+			if v == v || between == ' ' {
+				line = strconv.AppendFloat(line, v, 'g', -1, 64)
+			}
 		}
 		return append(line, '\n')
 	})
@@ -94,7 +96,9 @@ func Beside(kept *dataset.Kept) func(w io.Writer, names []string, rows int, fill
 			}
 			row++
 			for _, v := range values {
-				cells = append(cells, strconv.FormatFloat(v+0, 'g', -1, 64))
+				if cells = append(cells, ""); v == v {
+					cells[len(cells)-1] = strconv.FormatFloat(v+0, 'g', -1, 64)
+				}
 			}
 			return out.Write(cells)
 		}); err != nil {

@@ -53,6 +53,7 @@ type Answer struct {
 	Chances    []model.Chance `json:"chances,omitempty"`
 	Covariance matrix.Dense   `json:"-"`
 	Findings   finding.List   `json:"-"`
+	Notices    []string       `json:"notices,omitempty"` // the findings in words
 
 	asked Asked
 }
@@ -79,6 +80,7 @@ func (a Asked) Of(ctx context.Context, m *krigo.Model, table *dataset.Table) (d 
 	}
 	if err == nil && a.Findings {
 		d.Findings, err = m.PredictionFindings(table, ps)
+		d.Notices = d.Findings.Words()
 	}
 	if err == nil && a.Sets != 0 {
 		var labels krigo.Labels
@@ -130,7 +132,7 @@ func Labels(ctx context.Context, all *krigo.Targets, table *dataset.Table,
 	}
 	found, err = all.Model(0).PredictionFindings(table, lists.Of(l.Predictions,
 		func(p krigo.KindPrediction) model.Prediction {
-			return model.Prediction{Outside: p.Outside}
+			return model.Prediction{Outside: p.Outside, Mean: p.Probabilities[0]}
 		}))
 	return l, found, err
 }

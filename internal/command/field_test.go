@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/must"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // TestFieldFits: predict and certify read a table as the fit did, whatever its kind. The numbers are those of the same
@@ -148,6 +150,86 @@ func TestLeakAlone(t *testing.T) {
 	}
 }
 
+// TestBadRow: one new row whose prediction overflows, or whose date can't be read, takes no other row's answer. It is
+// named, also with --quiet, and counts as outside. It is an error if no row can be predicted.
+func TestBadRow(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(7, 12))
+	text := "a,sold,y\n"
+	for i := range 120 {
+		a := 3 * rng.Float64()
+		day := time.Unix(int64(i)*86400, 0).UTC().Format("2006-01-02")
+		text += fmt.Sprintf("%.4f,%s,%.6g\n", a, day, math.Exp(4*a+0.3*rng.NormFloat64()))
+	}
+	write(t, "full.csv", text)
+	write(t, "whole.csv", "a,sold\n1,1970-01-09\n2,1970-02-03\n")
+	write(t, "far.csv", "a,sold\n1,1970-01-09\n1e200,1970-01-09\n2,1970-02-03\n")
+	write(t, "dates.csv", "a,sold\n1,1970-01-09\n1,soon\n2,1970-02-03\n")
+	write(t, "numbers.csv", "a,sold\n1,19700109\n1,19701331\n2,19700203\n")
+	runs(t, "fit", "full.csv", "--target", "y", "--kernel", "linear", "--target-transform", "log", "--quiet")
+	want := strings.Split(runs(t, "predict", "full.krigo", "whole.csv"), "\n")
+	for file, notice := range map[string]string{
+		"far.csv":   "1 of 3 rows have no prediction, the first in line 3: the prediction overflows",
+		"dates.csv": `sold: 1 of 3 cells can't be read as numbers or dates (the first in line 3: "soon"), which the`,
+		"numbers.csv": `sold: 1 of 3 cells can't be read as numbers or dates (the first in line 3: "19701331"), ` +
+			"which the prior rows' mean fills",
+	} {
+		o := call(t.Context(), "predict", "full.krigo", file, "--quiet", "--intervals", "conformal", "--samples", "1",
+			"--explain")
+		must.Hold(t, o.status == 0 && strings.Contains(o.stderr, notice), "%+v", o)
+		o = call(t.Context(), "predict", "full.krigo", file, "--quiet")
+		got := strings.Split(o.stdout, "\n")
+		must.Hold(t, len(got) == 5 && got[1] == want[1] && got[3] == want[2], "%+v", o)
+		must.Be(t, strings.Split(got[2], ",")[5], "1", file)
+		must.Hold(t, (got[2] == ",,,,,1,,") == (file == "far.csv"), "%s", got[2])
+		var d struct {
+			Predictions []*model.Prediction
+			Notices     []string
+		}
+		must.Do(t, json.Unmarshal([]byte(runs(t, "predict", "full.krigo", file, "--json")), &d))
+		must.Hold(t, len(d.Predictions) == 3 && d.Predictions[0] != nil && strings.Contains(d.Notices[0], notice) &&
+			(d.Predictions[1] == nil) == (file == "far.csv"), "%+v", d)
+	}
+	must.Hold(t, strings.Contains(runs(t, "predict", "full.krigo", "dates.csv", "--keep", "sold"), "\nsoon,"), "kept")
+	write(t, "far.csv", "a,sold\n1e200,1970-01-09\n")
+	write(t, "dates.csv", "a,sold\n1,soon\n1,never\n2,1970-02-03\n")
+	for file, wrong := range map[string]string{"far.csv": "far.csv: line 2: the prediction overflows",
+		"dates.csv": `dates.csv: line 2 (row 1), column 2 ("sold"): "soon" is not a date of the form ymd`} {
+		o := call(t.Context(), "predict", "full.krigo", file)
+		must.Hold(t, o.status == 1 && o.stdout == "" && strings.Contains(o.stderr, wrong), "%+v", o)
+	}
+}
+
+// TestFilledTests: gaps and texts of test rows are filled, as those of rows to predict are, and named with their file.
+func TestFilledTests(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(8, 12))
+	rows := func(n int) (text string) {
+		for range n {
+			a := rng.Float64()
+			text += fmt.Sprintf("%.4f,%.4f,%.4f\n", a, rng.Float64(), math.Sin(6*a)+0.1*rng.NormFloat64())
+		}
+		return text
+	}
+	write(t, "full.csv", "a,b,y\n"+rows(100))
+	write(t, "test.csv", "a,b,y\n"+rows(20)+",.5,0\n.5,n.d.,0\n")
+	fit := []string{"fit", "full.csv", "--target", "y", "--kernel", "se", "--test", "test.csv"}
+	var d struct {
+		Test    model.Test
+		Notices []string
+	}
+	must.Do(t, json.Unmarshal([]byte(runs(t, append(fit, "--json", "--quiet")...)), &d))
+	must.Be(t, d.Test.Rows, 22)
+	said := strings.Join(d.Notices, "\n")
+	for _, notice := range []string{"a misses 1 of 22 cells (the first in line 22 of test.csv), which the prior rows' mean fills",
+		`b: 1 of 22 cells can't be read as numbers or dates (the first in line 23 of test.csv: "n.d.")`} {
+		must.Hold(t, strings.Contains(said, notice), "%s", said)
+	}
+	o := call(t.Context(), append(fit, "--missing", "refuse")...)
+	must.Hold(t, o.status == 1 && strings.Contains(o.stderr, `test.csv: line 22 (row 21), column 1 ("a"): the value is missing`),
+		"%+v", o)
+}
+
 // TestNewGaps: a model of rows without gaps predicts rows that have some, or texts. The notice names column, count and line.
 func TestNewGaps(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -180,7 +262,7 @@ func TestNewGaps(t *testing.T) {
 		must.Be(t, predicted, got[row+1]) // as a gap
 	}
 	must.Hold(t, strings.Contains(o.stdout, "n.d.,") && strings.Contains(o.stderr,
-		`a: 2 of 5 cells can't be read as numbers (the first in line 3: "n.d."), which the prior rows' mean fills`), "%+v", o)
+		`a: 2 of 5 cells can't be read as numbers or dates (the first in line 3: "n.d."), which the prior rows' mean fills`), "%+v", o)
 	write(t, "some.csv", "a,k\n.2,p\nlow,q\n")
 	write(t, "texts.csv", "a,k\n.2,p\nlow,q\nhigh,q\n")
 	o = call(t.Context(), "predict", "full.krigo", "texts.csv")

@@ -110,7 +110,7 @@ func (f *predictFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	if d.Answer, err = f.answer(cmd, c, m, table); err != nil {
 		return err
 	}
-	f.tell(cmd, c, d.Findings.Words())
+	f.tell(cmd, d.Notices)
 	// Labels are text. Files of numbers leave them out, and JSON has them in each prediction.
 	if (m.Classes != nil || m.Ordinal != nil) && !c.json &&
 		files.WritesCSV(f.out) {
@@ -147,10 +147,8 @@ func (f *predictFlags) kept(table *dataset.Table) (*dataset.Kept, error) {
 }
 
 // tell prints what a person should know about the rows and the intervals.
-func (f *predictFlags) tell(cmd *cobra.Command, c *common, found []string) {
-	if c.quiet {
-		return
-	}
+// These are warnings, and no progress, which --quiet turns off.
+func (f *predictFlags) tell(cmd *cobra.Command, found []string) {
 	for _, one := range found {
 		fmt.Fprintln(cmd.ErrOrStderr(), one)
 	}
@@ -168,7 +166,7 @@ func (f *predictFlags) answer(cmd *cobra.Command, c *common, m *krigo.Model,
 	}
 	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 	defer progress.end()
-	asked := answer.Asked{ExactVariance: f.exactVariance, Findings: !c.quiet, Samples: f.samples,
+	asked := answer.Asked{ExactVariance: f.exactVariance, Findings: true, Samples: f.samples,
 		Seed: f.seed, Explain: f.explain,
 		Progress: func(iteration int, residual float64) {
 			progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration,
@@ -288,7 +286,7 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 			}
 		}
 	}
-	f.tell(cmd, c, said)
+	f.tell(cmd, said)
 	return f.write(cmd.OutOrStdout(), written{&d, &d.Kept, c.json, columns.Names,
 		table.Rows, columns.Fill}, kept)
 }
@@ -296,7 +294,8 @@ func (f *predictFlags) predictTargets(cmd *cobra.Command, c *common, all *krigo.
 // classesPredicted is what predict --json prints of more than two classes.
 type classesPredicted struct {
 	krigo.Labels
-	Kept map[string][]string `json:"kept,omitempty"`
+	Notices []string            `json:"notices,omitempty"`
+	Kept    map[string][]string `json:"kept,omitempty"`
 }
 
 // predictClasses predicts the rows of a table with models of more than two classes:
@@ -316,7 +315,8 @@ func (f *predictFlags) predictClasses(cmd *cobra.Command, c *common, all *krigo.
 	if err != nil {
 		return err
 	}
-	f.tell(cmd, c, found.Words())
+	d.Notices = found.Words()
+	f.tell(cmd, d.Notices)
 	names, fill, labelled := d.Table(kept)
 	if !c.json && files.WritesCSV(f.out) {
 		kept = labelled

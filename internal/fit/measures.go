@@ -23,7 +23,9 @@ func Simplest(m *model.Model, table, tests *dataset.Table) (of [2]map[string]flo
 	test := d
 	on := d.RowsOf(roles, dataset.Test)
 	if tests != nil {
-		if test, err = m.Labelled(tests); err != nil {
+		filling := *m
+		filling.Encoding = m.Filling()
+		if test, err = filling.Labelled(tests); err != nil {
 			return of, err
 		}
 		on = test.All()

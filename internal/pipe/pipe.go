@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -642,6 +643,9 @@ func (r *reply) addLabels(l krigo.Labels) {
 		r.add(name, lists.To(len(l.Predictions), of))
 	}
 	column("label", func(i int) float64 {
+		if l.Predictions[i].Label == "" { // the row has no prediction
+			return math.NaN()
+		}
 		return float64(slices.Index(l.Classes, l.Predictions[i].Label))
 	})
 	for k, class := range l.Classes {

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from . import _process, _table
 from ._base import Classifier
 from ._errors import DataError, UsageError
-from ._regressor import Certified, Number, _column, _floats, _framed, _level, _name, _vector, _weights
+from ._regressor import Certified, Number, _column, _complete, _floats, _framed, _level, _name, _vector, _weights
 from ._table import Floats, Table
 
 C = TypeVar("C", bound="KrigoClassifier")
@@ -220,7 +220,7 @@ class KrigoClassifier(Classifier, Certified):
         return columns[:, np.argsort(order)]
 
     def _labels(self, reply: _process.Reply) -> npt.NDArray[Any]:
-        labels: npt.NDArray[Any] = self.classes_[self._order()[_floats(reply)["label"].astype(int)]]
+        labels: npt.NDArray[Any] = self.classes_[self._order()[_complete(reply)["label"].astype(int)]]
         return labels
 
 

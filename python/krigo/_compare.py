@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _options, _table
 from ._errors import DataError, UsageError, warn
-from ._regressor import Certified, KrigoRegressor, Whole, _floats, _vector
+from ._regressor import Certified, KrigoRegressor, Whole, _complete, _vector
 from ._table import Floats, Table
 
 # _MANY is the number of different texts from which on a column of text is no input of the ridge regression.
@@ -117,7 +117,7 @@ class _Board:
         """Returns predictions, and the ends of the 95 % intervals of a model that knows them."""
         if isinstance(made, Certified):
             made.fit(*train)
-            found = _floats(made._ask("predict", made._table(X)))
+            found = _complete(made._ask("predict", made._table(X)))
             self.outside += int(np.count_nonzero(found["outside"]))
             return found["mean"], (found["lower95"], found["upper95"])
         made.fit(*train[:2])

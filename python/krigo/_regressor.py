@@ -636,7 +636,7 @@ class KrigoRegressor(Regressor, Certified):
         Warns
         -----
         KrigoWarning
-            If a row is outside the range of the model's rows.
+            If a row is outside the range of the model's rows, or has no prediction because it overflows: it is NaN then.
 
         See Also
         --------
@@ -809,7 +809,7 @@ class KrigoRegressor(Regressor, Certified):
         0.98
         """
         truth = _vector(y)
-        mean = _floats(self._ask("predict", self._table(X)))["mean"]  # notices don't matter, because no guarantee is about R²
+        mean = _complete(self._ask("predict", self._table(X)))["mean"]  # other notices don't matter, because no guarantee is about R²
         w = _weights(sample_weight, len(mean), len(truth))
         miss = float(np.sum(w * (truth - mean) ** 2))
         spread = float(np.sum(w * (truth - np.average(truth, weights=w)) ** 2))
@@ -820,6 +820,15 @@ class KrigoRegressor(Regressor, Certified):
 
 def _floats(reply: _process.Reply) -> dict[str, Floats]:
     return {name: np.frombuffer(data, np.float64).copy() for name, data in reply.buffers.items()}
+
+
+def _complete(reply: _process.Reply) -> dict[str, Floats]:
+    """Returns the numbers of a reply in which every row has a prediction. Otherwise raises an error that names the first row without."""
+    found = _floats(reply)
+    for finding, notice in zip(reply.result["findings"] or (), reply.result["notices"] or ()):
+        if finding["kind"] == "rows_without_prediction":
+            raise DataError(notice)
+    return found
 
 
 def _framed(frame: Any, columns: Mapping[str, npt.NDArray[Any]], reply: _process.Reply) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from krigo import DataError, KrigoClassifier, KrigoRegressor, KrigoTargets
+from krigo import DataError, KrigoClassifier, KrigoRegressor, KrigoTargets, KrigoWarning
 
 EXTREMES = [0, 1e154, -1e154, 1e308, -1e308, 5e-324, 1e-310, 1e200, 1e5, -1e5]
 
@@ -56,3 +56,24 @@ def test_extreme(target, options):
         except DataError as e:
             assert "row 1" in str(e), (x, exposure, str(e))
         np.testing.assert_array_equal(predict(good), before)
+
+
+def test_one_row():
+    """A row whose prediction overflows takes no other row's. It is NaN with a warning that names it; where a number is needed it is an error."""
+    inputs, targets = rows()
+    mixed = pd.DataFrame({"x": [0.5, 1e200, -0.5], "months": [1, 1, 1]})
+    m = KrigoRegressor(kernel="linear", restarts=1).fit(inputs, targets["number"])
+    with pytest.warns(KrigoWarning, match="1 of 3 rows have no prediction, the first in row 2"):
+        mean = m.predict(mixed)
+    np.testing.assert_array_equal(mean[[0, 2]], m.predict(mixed.iloc[[0, 2]]))
+    assert np.isnan(mean[1])
+    with pytest.raises(DataError, match="row 2"):
+        m.score(mixed, [0, 0, 0])
+    for target in "two", "three":
+        m = KrigoClassifier(kernel="linear", restarts=1).fit(inputs, targets[target])
+        with pytest.warns(KrigoWarning, match="the first in row 2"):
+            p = m.predict_proba(mixed)
+        np.testing.assert_array_equal(p[[0, 2]], m.predict_proba(mixed.iloc[[0, 2]]))
+        assert np.isnan(p[1]).all()
+        with pytest.raises(DataError, match="row 2"):
+            m.predict(mixed)

@@ -306,6 +306,6 @@ def test_gaps_of_new_rows():
     assert got["mean"][[0, 3]].tolist() == m.predict(X.head(4))[[0, 3]].tolist()
     assert (got["outside"] > 0).tolist() == [False, True, True, False]
     new["a"] = ["0.5", "n.d.", 0.25, 0.5]
-    with pytest.warns(KrigoWarning, match=r'a: 1 of 4 cells can\'t be read as numbers \(the first in row 2: "n.d."\)'):
+    with pytest.warns(KrigoWarning, match=r'a: 1 of 4 cells can\'t be read as numbers or dates \(the first in row 2: "n.d."\)'):
         got = m.predict_frame(new)
     assert (got["outside"] > 0).tolist() == [False, True, True, False]

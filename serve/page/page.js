@@ -452,18 +452,20 @@ async function many(body, name) {
   if (!body) return;
   const mine = ++tables;
   try {
-    const all = records(typeof body === "string" ? body : await body.text()), [header = [], ...rows] = all;
+    const all = records(typeof body === "string" ? body : await body.text()), [header = [], ...lines] = all;
     const target = header.findIndex(text => text.trim() === model.target), ask = more =>
       call("v1/predict?model=" + encodeURIComponent(model.name) + more, {method: "POST", headers: {"Content-Type": "text/csv", Accept: "application/json"}, body});
     let r, unread = "";
     if (target >= 0) r = await ask("&observed=true").catch(e => void (unread = e.message));
-    const {predictions, observed} = await (r || await ask("")).json();
+    const {predictions: every, observed} = await (r || await ask("")).json(), fits = lines.length === every.length && lines.every(row => row.length === header.length);
+    // A row whose prediction overflows has none, and isn't shown.
+    const there = every.flatMap((p, i) => p ? [i] : []), predictions = there.map(i => every[i]), rows = there.map(i => lines[i] ?? []), gone = every.findIndex(p => !p);
     if (mine !== tables) return;
     problem("");
     say("trouble", "");
     const several = model.classes?.length > 2; // then a prediction has no mean, and its columns are those of krigo predict
     const ps = several ? predictions.map(p => ({label: p.label, ...Object.fromEntries(p.probabilities.map((v, k) => ["probability_" + model.classes[k], v])), outside: p.outside})) : predictions;
-    const drawn = predictions.map(drawnOf), fits = rows.length === ps.length && rows.every(row => row.length === header.length);
+    const drawn = predictions.map(drawnOf);
     const own = rows.slice(0, 1000).map(row => readAs(row[target]?.trim() ?? "")).filter(text => text !== null);
     const places = placed(Math.min(...ps.map(p => p.predictive_sd)), own.length ? Math.max(...own.map(decimals)) : undefined), tell = v => written(v, places);
     const missed = i => observed?.losses?.[i] === 1;
@@ -474,6 +476,7 @@ async function many(body, name) {
     for (const c of along) if (names.includes(c.name)) c.name += " (of the table)";
     $("count").textContent = counted(ps.length, "row") + " of " + name + (ps.length > most ? ", the first " + most + " of them below" : "") +
       (out ? "; " + out + " outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" : "") +
+      (gone < 0 ? "" : "; " + counted(every.length - ps.length, "row") + " not shown, since the prediction overflows, the first in row " + (gone + 1)) +
       (fits ? "" : ". The page couldn't split its lines, so its other columns aren't shown; predictions are in the order of its rows") + ".";
     const line = (tag, texts, cells) => make("tr", {}, ...texts.map(text => make(tag, {className: "text", textContent: text, title: text})), ...cells.map(text => make(tag, {textContent: text})));
     $("compared").className = observed?.contradicts ? "alarm" : "";
@@ -487,7 +490,7 @@ async function many(body, name) {
       const tr = line("td", few.map(c => rows[i][c.column]), [...(observed ? [classes ? classes[observed.targets[i]] : tell(observed.targets[i])] : []), classes ? p.label : tell(p.mean),
         ...(observed?.losses ? [missed(i) ? classes ? "wrong" : "missed" : ""] : []), ...(classes ? [written(drawn[i], 3)] : [tell(p.lower95), tell(p.upper95)]), p.outside]);
       if (missed(i)) tr.classList.add("missed");
-      tr.prepend(make("td", {textContent: i + 1}));
+      tr.prepend(make("td", {textContent: there[i] + 1}));
       return tr;
     }));
     const quoted = text => text.includes(all.mark) || /["\n\r]/.test(text) || text !== text.trim() ? '"' + text.replaceAll('"', '""') + '"' : text;

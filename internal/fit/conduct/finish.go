@@ -112,6 +112,14 @@ func Score(d *deal.Dealt, m *model.Model) (err error) {
 		}
 		return err
 	}
+	_, gaps, err := m.Gaps(d.Test)
+	if err != nil {
+		return err
+	}
+	for _, f := range gaps {
+		f.Subject[1] += " of " + d.Test.Source
+		m.Findings = append(m.Findings, f)
+	}
 	c, err := m.Copies(d.Test, d.Test.All())
 	if err != nil {
 		return err

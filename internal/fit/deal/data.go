@@ -108,6 +108,9 @@ func dealt(table *dataset.Table, o ask.Asked, tells bool) (*Dealt, error) {
 		}
 		d.Findings = append(d.Findings, found...)
 	}
+	if err := d.scale(); err != nil {
+		return nil, err
+	}
 	if o.Data.Test != nil {
 		if err := d.viewTest(o.Data.Test); err != nil {
 			return nil, err
@@ -118,7 +121,7 @@ func dealt(table *dataset.Table, o ask.Asked, tells bool) (*Dealt, error) {
 			return nil, err
 		}
 	}
-	for _, step := range []func() error{d.scale, d.checkSlices, d.setLoss} {
+	for _, step := range []func() error{d.checkSlices, d.setLoss} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -237,12 +240,14 @@ func (d *Dealt) deal(v *dataset.Data) (err error) {
 	return err
 }
 
-// viewTest views a test table in the same way as the data.
+// viewTest views a test table in the same way as the data. Gaps are filled as in rows to predict.
 func (d *Dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.Options.Data
 	table, err = d.Options.Observed().Numbered(table.Within(d.Data.Context()), o.Target)
 	if err == nil {
-		d.Test, err = d.Data.Encoding.Select(table, d.Data.Inputs, o.Target)
+		of := model.Model{Inputs: d.Data.Inputs, Encoding: d.Data.Encoding, Refuses: o.Refuses}
+		of.Scaling = d.Scaling
+		d.Test, err = of.Filling().Select(table, d.Data.Inputs, o.Target)
 	}
 	if err == nil {
 		d.Test, err = o.Beyond(d.Test)
