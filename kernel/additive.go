@@ -25,18 +25,15 @@ import (
 // With v alone, a set of 1,000 rows drawn with irrelevant inputs has 69 nats less evidence, and
 // takes twice the evaluations. Without a divisor it has 30 nats less, and servo, concreteslump and
 // autos gain nothing.
-type Additive struct {
-	dim int
-	ard bool
-}
+type Additive struct{ axes }
 
 var _ Kernel = (*Additive)(nil)
 
 // NewAdditive returns the additive kernel on dim inputs.
-func NewAdditive(dim int, ard bool) *Additive { return &Additive{dim, ard} }
+func NewAdditive(dim int, ard bool) *Additive { return &Additive{axes{dim, ard}} }
 
 func (s *Additive) Params() []Param {
-	all := lengthParams(s.dim, s.ard)
+	all := s.lengthParams()
 	for i := range all {
 		all[i].Alone = true
 	}
@@ -88,10 +85,7 @@ func (e effect) root(x float64) float64 { return math.Sqrt(e.c) * math.Exp(-x*x*
 // unpack returns the effects, and the weights of e₁ and e₂.
 func (s *Additive) unpack(theta []float64) (effects []effect, main, pairs float64) {
 	effects = make([]effect, s.dim)
-	last := 0
-	if s.ard {
-		last = s.dim - 1
-	}
+	last := s.lengths() - 1
 	for t := range effects {
 		effects[t] = effectOf(theta[min(t, last)])
 	}
@@ -171,10 +165,7 @@ func (c *additiveColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 // pull implements Additive's Pull. The adjoint of k_t is K̄ (m/d + 2p/(d(d−1)) (e₁ − k_t)).
 func (c *additiveColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64,
 	dA matrix.Dense) {
-	lengths := 1
-	if c.ard {
-		lengths = c.dim
-	}
+	lengths := c.lengths()
 	n := j1 - j0
 	memory := linalg.Borrow(c.dim+2, n)
 	total := memory.Row(0)

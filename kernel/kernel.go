@@ -47,6 +47,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -297,12 +298,41 @@ func pullTiles(a, bar matrix.Dense, dTheta []float64, pull func(i0, i1 int, part
 	linalg.Return(parts)
 }
 
-// lengthParams lists the ln l² parameters of a kernel on dim inputs.
-func lengthParams(dim int, ard bool) []Param {
-	if !ard {
+// axes are the inputs of a kernel: their number, and whether each has a lengthscale of its own.
+type axes struct {
+	dim int
+	ard bool
+}
+
+// lengths returns the number of lengthscales.
+func (a axes) lengths() int {
+	if a.ard {
+		return a.dim
+	}
+	return 1
+}
+
+// lengthParams lists the ln l² parameters of a kernel.
+func (a axes) lengthParams() []Param {
+	if !a.ard {
 		return []Param{{Name: "log_lengthscale2", Kind: Lengthscale, Dim: -1}}
 	}
-	return lists.To(dim, func(i int) Param {
+	return lists.To(a.dim, func(i int) Param {
 		return Param{Name: fmt.Sprintf("log_lengthscale2[%d]", i+1), Kind: Lengthscale, Dim: i}
 	})
+}
+
+// level is the diagonal of a kernel that is σ² there. ln σ² is its last parameter.
+type level struct{}
+
+func (level) Diag(theta []float64, _ matrix.Dense, k []float64) {
+	v := math.Exp(theta[len(theta)-1])
+	for i := range k {
+		k[i] = v
+	}
+}
+
+func (level) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
+	last := len(theta) - 1
+	to.Theta[last] += math.Exp(theta[last]) * linalg.Sum(bar)
 }

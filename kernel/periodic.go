@@ -13,17 +13,17 @@ import (
 // With φ(x) = (cos 2πx/p, sin 2πx/p) it is the squared exponential of φ, since |φ(x)−φ(x')|² = 4
 // sin²(π(x−x')/p) for each input. Blocks are computed in this form.
 type Periodic struct {
-	dim int
-	ard bool
+	axes
+	level
 }
 
 var _ Kernel = (*Periodic)(nil)
 
 // NewPeriodic returns the periodic kernel on dim inputs, which share one period.
-func NewPeriodic(dim int, ard bool) *Periodic { return &Periodic{dim, ard} }
+func NewPeriodic(dim int, ard bool) *Periodic { return &Periodic{axes: axes{dim, ard}} }
 
 func (p *Periodic) Params() []Param {
-	return append(lengthParams(p.dim, p.ard),
+	return append(p.lengthParams(),
 		Param{Name: "log_period", Kind: Period, Dim: -1},
 		Param{Name: "log_variance", Kind: Variance, Dim: -1})
 }
@@ -169,16 +169,4 @@ func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTh
 	}
 	wa.release()
 	linalg.Return(w, eb, sums)
-}
-
-func (p *Periodic) Diag(theta []float64, _ matrix.Dense, k []float64) {
-	v := math.Exp(theta[len(theta)-1])
-	for i := range k {
-		k[i] = v
-	}
-}
-
-func (p *Periodic) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
-	last := len(theta) - 1
-	to.Theta[last] += math.Exp(theta[last]) * linalg.Sum(bar)
 }

@@ -55,7 +55,10 @@ func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, to Gradie
 }
 
 // indicator is σ² if a condition on x and x' holds, else 0: the constant and the white kernel.
-type indicator struct{ white bool }
+type indicator struct {
+	level
+	white bool
+}
 
 var _ Kernel = indicator{}
 
@@ -108,15 +111,4 @@ func (c indicator) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
 		}
 		dTheta[0] += v * s
 	}
-}
-
-func (c indicator) Diag(theta []float64, _ matrix.Dense, k []float64) {
-	v := math.Exp(theta[0])
-	for i := range k {
-		k[i] = v
-	}
-}
-
-func (c indicator) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
-	to.Theta[0] += math.Exp(theta[0]) * linalg.Sum(bar)
 }

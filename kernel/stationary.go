@@ -13,42 +13,44 @@ import (
 // It has one lengthscale for all inputs, or one per input (ARD). Parameters:
 // ln l²(s), ln a (rational quadratic), ln σ².
 type Stationary struct {
+	axes
+	level
 	name    string
-	dim     int
-	ard     bool
 	profile radial.Profile
 }
 
 var _ Kernel = (*Stationary)(nil)
 
 // SE returns the squared exponential kernel σ² exp(−d²/2).
-func SE(dim int, ard bool) *Stationary { return &Stationary{"se", dim, ard, radial.SE} }
+func SE(dim int, ard bool) *Stationary {
+	return &Stationary{axes{dim, ard}, level{}, "se", radial.SE}
+}
 
 // Matern12 returns the kernel σ² e^{−d}.
 func Matern12(dim int, ard bool) *Stationary {
-	return &Stationary{"matern12", dim, ard, radial.Matern12}
+	return &Stationary{axes{dim, ard}, level{}, "matern12", radial.Matern12}
 }
 
 // Matern32 returns the kernel σ² (1+√3 d) e^{−√3 d}.
 func Matern32(dim int, ard bool) *Stationary {
-	return &Stationary{"matern32", dim, ard, radial.Matern32}
+	return &Stationary{axes{dim, ard}, level{}, "matern32", radial.Matern32}
 }
 
 // Matern52 returns the kernel σ² (1+√5 d+5d²/3) e^{−√5 d}.
 func Matern52(dim int, ard bool) *Stationary {
-	return &Stationary{"matern52", dim, ard, radial.Matern52}
+	return &Stationary{axes{dim, ard}, level{}, "matern52", radial.Matern52}
 }
 
 // RationalQuadratic returns the kernel σ² (1+d²/(2a))^{−a}, with the shape a.
 func RationalQuadratic(dim int, ard bool) *Stationary {
-	return &Stationary{"rq", dim, ard, radial.RQ}
+	return &Stationary{axes{dim, ard}, level{}, "rq", radial.RQ}
 }
 
 // hasShape says whether ln a is among the parameters.
 func (s *Stationary) hasShape() bool { return s.profile == radial.RQ }
 
 func (s *Stationary) Params() []Param {
-	p := lengthParams(s.dim, s.ard)
+	p := s.lengthParams()
 	if s.hasShape() {
 		p = append(p, Param{Name: "log_shape", Kind: Shape, Dim: -1})
 	}
@@ -64,10 +66,7 @@ func size(k Kernel) int {
 }
 
 func (s *Stationary) size() int {
-	n := 2
-	if s.ard {
-		n = s.dim + 1
-	}
+	n := s.lengths() + 1
 	if s.hasShape() {
 		n++
 	}
@@ -78,10 +77,7 @@ func (s *Stationary) Spec(theta []float64) Spec { return SpecOf(s.name, s.Params
 
 // unpack returns ln l² (one value, or dim values), the shape a, and σ².
 func (s *Stationary) unpack(theta []float64) (logL2 []float64, shape, variance float64) {
-	nl := 1
-	if s.ard {
-		nl = s.dim
-	}
+	nl := s.lengths()
 	if s.hasShape() {
 		shape = math.Exp(theta[nl])
 	}
@@ -92,19 +88,6 @@ func (s *Stationary) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(s, the
 
 func (s *Stationary) Pull(theta []float64, a, b matrix.Dense, bar Adjoint) {
 	pullOnce(s, theta, a, b, bar)
-}
-
-func (s *Stationary) Diag(theta []float64, a matrix.Dense, k []float64) {
-	_, _, variance := s.unpack(theta)
-	for i := range k {
-		k[i] = variance
-	}
-}
-
-// PullDiag implements Kernel. The diagonal depends only on the variance.
-func (s *Stationary) PullDiag(theta []float64, _ matrix.Dense, bar []float64, to Gradient) {
-	_, _, variance := s.unpack(theta)
-	to.Theta[len(theta)-1] += variance * linalg.Sum(bar)
 }
 
 // against is a stationary kernel at fixed θ and fixed points b.
@@ -219,9 +202,8 @@ func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []fl
 // Under ARD these include the second moments by input.
 func (s *Stationary) addSums(variance float64, second []float64, sums *radial.Sums,
 	dTheta []float64) {
-	lengths := 1
+	lengths := s.lengths()
 	if s.ard {
-		lengths = s.dim
 		for t := range lengths {
 			dTheta[t] -= variance * radial.Total(second[t*radial.Lanes:])
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -33,13 +32,9 @@ func hashesOf(d *dataset.Data, rows []int) (h hashed, err error) {
 		slices.Sort(h.rows)
 		return h, nil
 	}
-	order := linalg.UpTo(len(h.rows))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(h.rows[a], h.rows[b]) })
-	sorted := hashed{make([]uint64, len(order)), make([]uint64, len(order))}
-	for k, i := range order {
-		sorted.rows[k], sorted.groups[k] = h.rows[i], h.groups[i]
-	}
-	return sorted, nil
+	order := lists.Order(h.rows, cmp.Compare)
+	return hashed{lists.Of(order, func(i int) uint64 { return h.rows[i] }),
+		lists.Of(order, func(i int) uint64 { return h.groups[i] })}, nil
 }
 
 // among says whether h is one of hashes, which are in ascending order.

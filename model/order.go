@@ -3,11 +3,9 @@ package model
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
@@ -40,8 +38,7 @@ func (m *Model) inOrder(d *dataset.Data, roles dataset.Roles,
 		return nil, nil
 	}
 	rows := d.RowsOf(roles, dataset.Certified)
-	place := linalg.UpTo(len(rows)) // places of the rows in file order
-	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
+	place := lists.Order(rows, cmp.Compare) // places of the rows in file order
 	place = place[:min(len(place), orderMost)]
 	if len(place) < orderLeast {
 		return nil, nil
@@ -137,8 +134,7 @@ func autocorrelation(r []float64) float64 {
 // equal.
 func sorted(v []float64) float64 {
 	n := len(v)
-	order := linalg.UpTo(n)
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
+	order := lists.Order(v, cmp.Compare)
 	var both, own, by float64
 	middle := float64(n-1) / 2
 	for i := 0; i < n; {

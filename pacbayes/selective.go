@@ -3,10 +3,8 @@ package pacbayes
 import (
 	"cmp"
 	"math"
-	"slices"
 	"sort"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
@@ -296,7 +294,5 @@ func bandAt(k int, misses []int, bounds []float64) float64 {
 
 // descending returns the places of scores from the largest to the smallest.
 func descending(score []float64) []int {
-	order := linalg.UpTo(len(score))
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(score[j], score[i]) })
-	return order
+	return lists.Order(score, func(a, b float64) int { return cmp.Compare(b, a) })
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -134,8 +133,7 @@ const leastAnswers = 10
 
 // drawAnswers draws the share of wrong labels if only the surest rows get an answer.
 func (r *maker) drawAnswers(l labelled) error {
-	order := linalg.UpTo(len(l.sure))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.sure[b], l.sure[a]) })
+	order := lists.Order(l.sure, func(a, b float64) int { return cmp.Compare(b, a) })
 	f := Figure{Title: answers, Head: []string{"rows answered", l.by + " at least",
 		"wrong answers"}}
 	var line []drawing.XY

@@ -193,8 +193,7 @@ type tenth struct{ x, mean, se float64 }
 // tenths sorts rows by x, cuts them into at most ten parts of at least ten rows, and returns the
 // mean of z in each part. Rows of the same x are in the same part.
 func tenths(x, z []float64) (all []tenth) {
-	order := linalg.UpTo(len(x))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	order := lists.Order(x, cmp.Compare)
 	parts := min(10, len(x)/10)
 	from := 0
 	for k := range parts {

@@ -540,10 +540,7 @@ func describe(m *served) Description {
 	}
 	if m.watch != nil {
 		state := m.watch.State()
-		d.Watch, d.WatchSentence = &state, state.Sentence(&m.Model.Model)
-		if state.Alarm != nil {
-			d.WatchSentence = state.Alarm.Sentence(state) + "\n" + d.WatchSentence
-		}
+		d.Watch, d.WatchSentence = &state, state.Told(&m.Model.Model)
 	} else {
 		d.WatchReason = m.unwatched.Error()
 	}

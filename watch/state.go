@@ -49,6 +49,14 @@ func (s State) Alarms() (all []string) {
 	return all
 }
 
+// Told says in words what a model's outcomes say about its certificate, with the alarm first.
+func (s State) Told(m *model.Model) string {
+	if s.Alarm == nil {
+		return s.Sentence(m)
+	}
+	return s.Alarm.Sentence(s) + "\n" + s.Sentence(m)
+}
+
 // Alarm says at which row the evidence sufficed. Later rows don't take an alarm back.
 type Alarm struct {
 	Row int       `json:"row"`

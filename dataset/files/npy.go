@@ -58,56 +58,41 @@ type field struct {
 // number is a type of numbers with NPY's name, without the byte order.
 type number string
 
-// size returns the bytes of a number, or 0 for an unknown type.
-func (t number) size() int {
-	switch t {
-	case "f8", "i8", "u8":
-		return 8
-	case "f4", "i4", "u4":
-		return 4
-	case "i2", "u2":
-		return 2
-	case "i1", "u1", "b1":
-		return 1
-	}
-	return 0
+// le is the byte order of the numbers.
+var le = binary.LittleEndian
+
+// numbers holds each type's number of bytes, and how a number is read from them.
+var numbers = map[number]struct {
+	size  int
+	value func(b []byte) float64
+}{
+	"f8": {8, func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }},
+	"f4": {4, func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }},
+	"i8": {8, func(b []byte) float64 { return float64(int64(le.Uint64(b))) }},
+	"u8": {8, func(b []byte) float64 { return float64(le.Uint64(b)) }},
+	"i4": {4, func(b []byte) float64 { return float64(int32(le.Uint32(b))) }},
+	"u4": {4, func(b []byte) float64 { return float64(le.Uint32(b)) }},
+	"i2": {2, func(b []byte) float64 { return float64(int16(le.Uint16(b))) }},
+	"u2": {2, func(b []byte) float64 { return float64(le.Uint16(b)) }},
+	"i1": {1, func(b []byte) float64 { return float64(int8(b[0])) }},
+	"u1": {1, func(b []byte) float64 { return float64(b[0]) }},
+	"b1": {1, func(b []byte) float64 { return float64(b[0]) }},
 }
+
+// size returns the bytes of a number, or 0 for an unknown type.
+func (t number) size() int { return numbers[t].size }
 
 // decode reads one number from each record. It writes them to every step-th place of out.
 func (t number) decode(records []byte, size int, out []float64, step int) {
-	le := binary.LittleEndian
-	// Each type has its own loop, because a choice inside the loop would take longer than the
-	// reading.
-	each := func(value func(b []byte) float64) {
-		for k := 0; len(records) > 0; k += step {
-			out[k] = value(records)
-			records = records[min(size, len(records)):]
-		}
-	}
-	switch t {
-	case "f8":
-		for k := 0; len(records) > 0; k += step {
+	value := numbers[t].value
+	usual := t == "f8" // takes no call
+	for k := 0; len(records) > 0; k += step {
+		if usual {
 			out[k] = math.Float64frombits(le.Uint64(records))
-			records = records[min(size, len(records)):]
+		} else {
+			out[k] = value(records)
 		}
-	case "f4":
-		each(func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) })
-	case "i8":
-		each(func(b []byte) float64 { return float64(int64(le.Uint64(b))) })
-	case "u8":
-		each(func(b []byte) float64 { return float64(le.Uint64(b)) })
-	case "i4":
-		each(func(b []byte) float64 { return float64(int32(le.Uint32(b))) })
-	case "u4":
-		each(func(b []byte) float64 { return float64(le.Uint32(b)) })
-	case "i2":
-		each(func(b []byte) float64 { return float64(int16(le.Uint16(b))) })
-	case "u2":
-		each(func(b []byte) float64 { return float64(le.Uint16(b)) })
-	case "i1":
-		each(func(b []byte) float64 { return float64(int8(b[0])) })
-	default: // u1, b1
-		each(func(b []byte) float64 { return float64(b[0]) })
+		records = records[min(size, len(records)):]
 	}
 }
 

@@ -562,11 +562,8 @@ func modelName(data string) string {
 
 // readParams reads a model's parameters from a JSON file. Unknown fields are errors.
 func readParams(path string) (*krigo.Params, error) {
-	var p krigo.Params
-	if err := strict.ReadJSON(path, &p); err != nil {
-		return nil, err
-	}
-	return &p, nil
+	p := new(krigo.Params)
+	return p, strict.ReadJSON(path, p)
 }
 
 // checkpointer keeps the last state of a fit, and writes the state to a file from time to time.

@@ -45,10 +45,7 @@ func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Ran
 		return Set{}, err
 	}
 	rows, err := sample(k, theta, x, m, negligible*t/float64(x.Rows), rng)
-	if err != nil {
-		return Set{}, err
-	}
-	return setOf(x, rows), nil
+	return setOf(x, rows), err
 }
 
 // decomposed draws from the k-DPP of L = K + jI = Σ λ_i u_i u_iᵀ by Algorithm 8 of Kulesza & Taskar

@@ -72,6 +72,14 @@ func Numbered[T comparable](list []T) (numbers []int, different int) {
 	return numbers, len(number)
 }
 
+// Order returns the numbers of a list's elements in the order that compare gives the elements.
+// Equal elements keep their order.
+func Order[T any](list []T, compare func(a, b T) int) []int {
+	order := To(len(list), func(i int) int { return i })
+	slices.SortStableFunc(order, func(a, b int) int { return compare(list[a], list[b]) })
+	return order
+}
+
 // Find returns the first element of a list for which is says yes, and whether there is one.
 func Find[T any](list []T, is func(v T) bool) (v T, found bool) {
 	if i := slices.IndexFunc(list, is); i >= 0 {

@@ -419,17 +419,22 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
+// modelOf returns the model of a model file, which stands for all classes if there are several.
+func modelOf(file []byte) (*krigo.Model, error) {
+	all, err := krigo.ReadTargets(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	return all.Label()
+}
+
 // kept stores what it writes and reads again, so that it has a checksum. Its reply has the file.
 func (s *server) kept(of interface{ Write(w io.Writer) error }) (*reply, error) {
 	var file bytes.Buffer
 	if err := of.Write(&file); err != nil {
 		return nil, err
 	}
-	all, err := krigo.ReadTargets(bytes.NewReader(file.Bytes()))
-	if err != nil {
-		return nil, err
-	}
-	m, err := all.Label()
+	m, err := modelOf(file.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -533,11 +538,7 @@ func (s *server) load(_ context.Context, r *request) (*reply, error) {
 	if len(r.data) != 1 {
 		return nil, fmt.Errorf("%w: load needs a model file", errFrame)
 	}
-	all, err := krigo.ReadTargets(bytes.NewReader(r.data[0]))
-	if err != nil {
-		return nil, err
-	}
-	m, err := all.Label()
+	m, err := modelOf(r.data[0])
 	if err != nil {
 		return nil, err
 	}
@@ -788,11 +789,8 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := state.Sentence(&m.Model)
-	if state.Alarm != nil {
-		said = state.Alarm.Sentence(state) + "\n" + said
-	}
-	return &reply{Result: map[string]any{"watch": state, "sentence": said, "known": !added}}, nil
+	return &reply{Result: map[string]any{"watch": state, "sentence": state.Told(&m.Model),
+		"known": !added}}, nil
 }
 
 // report returns a report as HTML. It shows the data if the request has a table.

@@ -8,17 +8,14 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // scores replaces values by the normal scores of their ranks, so that a few large values don't
 // decide.
 func scores(values []float64) []float64 {
-	order := linalg.UpTo(len(values))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	z := make([]float64, len(values))
-	for rank, i := range order {
+	for rank, i := range lists.Order(values, cmp.Compare) {
 		z[i] = math.Sqrt2 * math.Erfinv(2*(float64(rank)+0.5)/float64(len(values))-1)
 	}
 	return z

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -188,11 +188,7 @@ func sortedBy(c column, rows []int) bool {
 }
 
 // inFile returns the places of rows (0 to len(rows)−1), sorted by the order of the file.
-func inFile(rows []int) []int {
-	place := linalg.UpTo(len(rows))
-	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
-	return place
-}
+func inFile(rows []int) []int { return lists.Order(rows, cmp.Compare) }
 
 // nests says whether another input is the same in all rows of nearly every unit.
 // If the other input has a different value in every unit, it may hold the same units under other
