@@ -71,25 +71,25 @@ func (t *Table) Further(missing []string, dates []Dates) (*Table, error) {
 func (t *Table) reread() {
 	t.Text = slices.Clone(t.Text)
 	for j, texts := range t.Text {
+		if texts == nil {
+			continue
+		}
 		left := []string{}
 		place := make([]float64, len(texts)) // among the texts that are left, from 1; 0: not known
-		for i := j; texts != nil && i < len(t.Values); i += len(t.Names) {
-			v := t.Values[i]
-			if v != v {
+		for _, cell := range t.held(j) {
+			if *cell != *cell {
 				continue
 			}
-			at := &place[int(v)]
-			if text := texts[int(v)]; *at == 0 && t.reading.misses(t.Names[j], text) {
+			at := &place[int(*cell)]
+			if text := texts[int(*cell)]; *at == 0 && t.reading.misses(t.Names[j], text) {
 				*at = math.NaN()
 			} else if *at == 0 {
 				left = append(left, text)
 				*at = float64(len(left))
 			}
-			t.Values[i] = *at - 1
+			*cell = *at - 1
 		}
-		if texts != nil {
-			t.Text[j] = left
-		}
+		t.Text[j] = left
 	}
 	t.restore()
 }
@@ -133,9 +133,9 @@ func (t *Table) forget(r Reading) error {
 				return fmt.Errorf("%s: numbers of a table on disk can't stand for missing values: "+
 					"write it as CSV", t.Source)
 			}
-			for i := j; i < len(t.Values); i += len(t.Names) {
-				if misses(t.Values[i]) {
-					t.Values[i] = math.NaN()
+			for _, cell := range t.held(j) {
+				if misses(*cell) {
+					*cell = math.NaN()
 				}
 			}
 		}
@@ -222,8 +222,8 @@ func (t *Table) notDate(j int) (text string, row int) {
 // RowOf returns the first row whose cell in column j is the text with this code.
 func (t *Table) RowOf(j, code int) (row int, found bool) {
 	begin, _ := t.Own()
-	for i := 0; i < len(t.Values)/len(t.Names); i++ {
-		if t.Values[i*len(t.Names)+j] == float64(code) {
+	for i, cell := range t.held(j) {
+		if *cell == float64(code) {
 			return begin + i, true
 		}
 	}
@@ -293,10 +293,10 @@ func (t *Table) toDays(j int, form string) error {
 	if zones[0] && zones[1] && !slices.Contains(t.Found.Zones, t.Names[j]) {
 		t.Found.Zones = append(t.Found.Zones, t.Names[j])
 	}
-	for i := range t.Rows {
-		if at := &t.Values[i*len(t.Names)+j]; *at == *at {
-			code := int(*at)
-			if *at = days[code]; *at != *at {
+	for i, cell := range t.held(j) {
+		if *cell == *cell {
+			code := int(*cell)
+			if *cell = days[code]; *cell != *cell {
 				t.unread[place{i, j}] = texts[code]
 			}
 		}

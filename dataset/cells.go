@@ -431,11 +431,11 @@ func (t *Table) legible(uses []use) *Table {
 			as = t.apart()
 		}
 		n := 0
-		for i := u.column; i < len(as.Values); i += len(t.Names) {
-			where := place{i / len(t.Names), u.column}
-			if at := &as.Values[i]; texts != nil && *at == *at {
-				text := texts[int(*at)]
-				if *at = numbers[int(*at)]; *at != *at {
+		for i, cell := range as.held(u.column) {
+			where := place{i, u.column}
+			if texts != nil && *cell == *cell {
+				text := texts[int(*cell)]
+				if *cell = numbers[int(*cell)]; *cell != *cell {
 					as.unread[where] = text
 				}
 			}

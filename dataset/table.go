@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,6 +210,17 @@ func (t *Table) Read(first, n int, columns []int, out []float64) error {
 		}
 	}
 	return nil
+}
+
+// held returns the cells of column j in memory, by their index among the rows in memory.
+func (t *Table) held(j int) iter.Seq2[int, *float64] {
+	return func(yield func(i int, cell *float64) bool) {
+		for at := j; at < len(t.Values); at += len(t.Names) {
+			if !yield(at/len(t.Names), &t.Values[at]) {
+				return
+			}
+		}
+	}
 }
 
 // Each calls row for each row that this rank has, with the row's cells in the given columns.

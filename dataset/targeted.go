@@ -69,6 +69,9 @@ func (t *Table) restore() {
 	t.Text = slices.Clone(t.Text)
 	t.codes = nil
 	for j, texts := range t.Text {
+		if texts == nil {
+			continue
+		}
 		numbers := make([]float64, len(texts))
 		for k, text := range texts {
 			v, err := parse(text)
@@ -76,19 +79,19 @@ func (t *Table) restore() {
 				numbers[k] = math.NaN()
 			}
 		}
-		are := texts != nil
-		for i := j; are && i < len(t.Values); i += len(t.Names) {
-			v := t.Values[i]
-			are = v != v || numbers[int(v)] == numbers[int(v)]
+		are := true
+		for _, cell := range t.held(j) {
+			are = are && (*cell != *cell || numbers[int(*cell)] == numbers[int(*cell)])
 		}
-		for i := j; are && i < len(t.Values); i += len(t.Names) {
-			if v := t.Values[i]; v == v {
-				t.Values[i] = numbers[int(v)]
+		if !are {
+			continue
+		}
+		for _, cell := range t.held(j) {
+			if *cell == *cell {
+				*cell = numbers[int(*cell)]
 			}
 		}
-		if are {
-			t.Text[j] = nil
-		}
+		t.Text[j] = nil
 	}
 }
 

@@ -300,9 +300,9 @@ func (s *Server) front(localOnly bool) http.Handler {
 // the page and openapi.json don't.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/predict", protected(s.o.Token, s.predict))
-	mux.HandleFunc("POST /v1/joint", protected(s.o.Token, s.joint))
-	mux.HandleFunc("POST /v1/outcomes", protected(s.o.Token, s.outcomes))
+	mux.HandleFunc("POST /v1/predict", protected(s.o.Token, s.limited(s.predict)))
+	mux.HandleFunc("POST /v1/joint", protected(s.o.Token, s.limited(s.joint)))
+	mux.HandleFunc("POST /v1/outcomes", protected(s.o.Token, s.limited(s.outcomes)))
 	mux.HandleFunc("GET /v1/model", protected(s.o.Token, s.model))
 	mux.HandleFunc("GET /v1/models", protected(s.o.Token, s.models))
 	figures := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
@@ -547,13 +547,25 @@ func describe(m *served) Description {
 	return d
 }
 
+// limited returns a handler whose work has a time limit, and a hold on the memory that it reserves.
+// An error of the work is the answer.
+func (s *Server) limited(work func(ctx context.Context, w http.ResponseWriter, r *http.Request,
+	held *hold) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
+		defer cancel()
+		held := s.budget.hold(clientOf(r))
+		defer held.close()
+		if err := work(ctx, w, r, held); err != nil {
+			s.refuse(w, r, err)
+		}
+	}
+}
+
 // predict answers the predictions for the rows of a request, as JSON or CSV. The memory for the
 // table, and for all targets' predictions, is reserved before the work.
-func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
-	defer cancel()
-	held := s.budget.hold(clientOf(r))
-	defer held.close()
+func (s *Server) predict(ctx context.Context, w http.ResponseWriter, r *http.Request,
+	held *hold) error {
 	query := r.URL.Query()
 	take := form{columns: inputsOf, rows: s.o.MaxRows,
 		query: []string{"explain", "observed", "sets"}}
@@ -576,8 +588,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		answer, err = s.answer(ctx, r, held, m, table)
 	}
 	if err != nil {
-		s.refuse(w, r, err)
-		return
+		return err
 	}
 	var text bytes.Buffer
 	kind := "application/json"
@@ -588,11 +599,11 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	// Long answers take turns, and leave processors to short ones.
 	if err := s.texts.take(ctx, held.of, table.Rows > shortRows, write); err != nil {
-		s.refuse(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", kind)
-	newSteady(w, s.o.Timeout).Write(text.Bytes())
+	newSteady(w, s.o.Timeout).Write(text.Bytes()) // an error means that the client has left
+	return nil
 }
 
 // rowsAnswer is an answer that may have thousands of rows, so that it is written in pieces.
@@ -641,11 +652,8 @@ func (s *Server) answerOf(ctx context.Context, r *http.Request, held *hold, m *s
 // joint answers draws and covariances at all rows of a request.
 // These requests don't go through the queue, because its batches would have to wait for them.
 // One such request is computed at a time, and clients take turns.
-func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
-	defer cancel()
-	held := s.budget.hold(clientOf(r))
-	defer held.close()
+func (s *Server) joint(ctx context.Context, w http.ResponseWriter, r *http.Request,
+	held *hold) error {
 	m, table, err := s.read(ctx, w, r, held,
 		form{columns: inputsOf, rows: min(jointRows, s.o.MaxRows), query: jointParameters})
 	var of wish
@@ -674,11 +682,11 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 		err = of.compute(ctx, held, &s.together, m.Model, table, &answer)
 	}
 	if err != nil {
-		s.refuse(w, r, err)
-		return
+		return err
 	}
 	answer.write(newSteady(w, s.o.Timeout),
 		func(row func()) error { return s.texts.take(r.Context(), held.of, true, row) })
+	return nil
 }
 
 // wantsCSV says whether the answer should be CSV.
@@ -713,11 +721,8 @@ type Observed struct {
 }
 
 // outcomes adds rows with their targets to the ledger. They are on disk before it answers.
-func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
-	defer cancel()
-	held := s.budget.hold(clientOf(r))
-	defer held.close()
+func (s *Server) outcomes(ctx context.Context, w http.ResponseWriter, r *http.Request,
+	held *hold) error {
 	m, table, err := s.read(ctx, w, r, held, form{columns: observedColumns, rows: s.o.MaxRows})
 	if err == nil && m.watch == nil {
 		err = bad(409, "%w", m.unwatched)
@@ -747,11 +752,10 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 		s.o.Log.Error("outcomes not taken", "model", m.name, "rows", table.Rows, "error", err)
 		fail(w, 500, errors.New("the outcomes couldn't be written, and aren't counted; the "+
 			"reason is in the server's log"))
-		return
+		return nil
 	}
 	if err != nil {
-		s.refuse(w, r, err)
-		return
+		return err
 	}
 	answer := Observed{Model: m.name, Rows: table.Rows, Watch: state}
 	if !added {
@@ -759,6 +763,7 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 		answer.Known = true
 	}
 	writeJSON(w, 200, answer)
+	return nil
 }
 
 // mostKey is the largest number of bytes of a request's Idempotency-Key.
