@@ -10,7 +10,6 @@ import (
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
@@ -60,11 +59,7 @@ func (d *Data) Ranks() ranks.Ranks { return d.table.Ranks() }
 // All returns the numbers of all rows that this rank has.
 func (d *Data) All() []int {
 	first, n := d.table.Own()
-	numbers := linalg.UpTo(n)
-	for i := range numbers {
-		numbers[i] += first
-	}
-	return numbers
+	return lists.To(n, func(i int) int { return first + i })
 }
 
 // Own returns the given rows without the rows of other ranks.

@@ -182,11 +182,17 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 		naming: true}); err != nil {
 		return nil, err
 	}
+	return d.grouped([]int{at}, nil, column), nil
+}
+
+// grouped returns the same data with rows grouped by columns of the table, or by their blocks if b
+// isn't nil. name is the name of the groups.
+func (d *Data) grouped(columns []int, b *blocks, name string) *Data {
 	grouped := *d
-	grouped.group = []int{at}
-	grouped.grouping = column
-	grouped.blocks = nil
-	return &grouped, nil
+	grouped.group = columns
+	grouped.blocks = b
+	grouped.grouping = name
+	return &grouped
 }
 
 // groupBlocks makes a group of the rows in each block.
@@ -199,11 +205,7 @@ func (d *Data) groupBlocks(b blocks, columns []int, group string) (*Data, error)
 		return nil, fmt.Errorf("%s: column %q is the target, so rows can't be grouped by it",
 			d.Source, spelling.Clip(d.Target))
 	}
-	grouped := *d
-	grouped.group = columns
-	grouped.blocks = &b
-	grouped.grouping = group
-	return &grouped, nil
+	return d.grouped(columns, &b, group), nil
 }
 
 // Unlabelled does what [Table.Unlabelled] does, for the columns that the encoding turns into these

@@ -98,10 +98,7 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t),
 		target: make([]float64, t), norm: make([]float64, t), r: matrix.New(n, t),
 		z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
-	columnSums(n, u.norms, func(i int, sum []float64) { addSquares(sum, b.Row(i)) })
-	for j, v := range u.norms {
-		u.norms[j] = math.Sqrt(v)
-	}
+	columnNorms(n, u.norms, func(i int, sum []float64) { addSquares(sum, b.Row(i)) })
 	for range s.Probes {
 		u.lanczos = append(u.lanczos, &Lanczos{})
 	}
@@ -185,10 +182,7 @@ func (u *cycle) residual() {
 			linalg.Axpy(-1, u.q.Row(i), u.r.Row(i))
 		}
 	}
-	columnSums(u.r.Rows, u.norm, func(i int, sum []float64) { addSquares(sum, u.r.Row(i)) })
-	for j, v := range u.norm {
-		u.norm[j] = math.Sqrt(v)
-	}
+	columnNorms(u.r.Rows, u.norm, func(i int, sum []float64) { addSquares(sum, u.r.Row(i)) })
 }
 
 // run runs one cycle.
@@ -264,7 +258,7 @@ func (u *cycle) run() error {
 
 // move sets x ← x + α p and r ← r − α q, and computes the norms of r.
 func (u *cycle) move(alpha []float64) {
-	columnSums(u.r.Rows, u.norm, func(i int, sum []float64) {
+	columnNorms(u.r.Rows, u.norm, func(i int, sum []float64) {
 		x := u.x.Row(i)
 		r := u.r.Row(i)
 		p := u.p.Row(i)
@@ -275,9 +269,6 @@ func (u *cycle) move(alpha []float64) {
 		}
 		addSquares(sum, r)
 	})
-	for j, v := range u.norm {
-		u.norm[j] = math.Sqrt(v)
-	}
 }
 
 // quotients sets out to a/b in active columns, and to 0 elsewhere.
@@ -355,6 +346,14 @@ func columnSums(n int, sum []float64, f func(i int, sum []float64)) {
 		linalg.Axpy(1, parts.Row(t), sum)
 	}
 	linalg.Return(parts)
+}
+
+// columnNorms sets norm to the roots of what columnSums sets.
+func columnNorms(n int, norm []float64, f func(i int, sum []float64)) {
+	columnSums(n, norm, f)
+	for j, v := range norm {
+		norm[j] = math.Sqrt(v)
+	}
 }
 
 // addSquares adds v_j² to sum_j.

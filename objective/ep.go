@@ -167,10 +167,7 @@ func (o *Observed) settle(tolerance float64, moments func() error) (tilts []Tilt
 			next, tilts[i], changes[i] = o.update(i, own)
 			f[i], f[n+i] = next.precision-own.precision, next.shift-own.shift
 		})
-		change := 0.
-		for _, by := range changes {
-			change = max(change, by)
-		}
+		change := slices.Max(changes)
 		if change < tolerance && sweep > 0 {
 			return tilts, nil
 		}

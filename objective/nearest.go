@@ -74,9 +74,7 @@ func (p *NearestProblem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.
 
 // Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
 func (p *NearestProblem) Split(x []float64) (theta, beta []float64, logNoise float64) {
-	nk := len(p.Kernel.Params())
-	nm := len(p.Mean.Params())
-	return x[:nk], x[nk : nk+nm], x[nk+nm]
+	return (&Problem{Kernel: p.Kernel, Mean: p.Mean}).Split(x)
 }
 
 // Names returns the name of every parameter.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
@@ -103,10 +104,7 @@ func (m Memory) Some(rows []int) Memory {
 		PerRow: m.PerRow.Pick(rows)}
 	m.Pick(rows, some.X.Data, some.Y) // of rows in memory it never fails
 	if m.Shift != nil {
-		some.Shift = make([]float64, len(rows))
-		for i, row := range rows {
-			some.Shift[i] = m.Shift[row]
-		}
+		some.Shift = lists.Of(rows, func(row int) float64 { return m.Shift[row] })
 	}
 	return some
 }

@@ -196,7 +196,7 @@ func (r *run) begin() error {
 		}
 		r.Value = value
 	}
-	r.ProjectedGradient = r.projectedGradient()
+	r.ProjectedGradient = projected(r.X, r.Gradient, r.lower, r.upper)
 	return nil
 }
 
@@ -230,17 +230,6 @@ func (r *run) evaluate(x, g []float64) (value float64, reason, err error) {
 // outward says whether parameter i sits on a bound and v leads across it.
 func (r *run) outward(i int, v float64) bool {
 	return (v < 0 && r.X[i] == r.lower[i]) || (v > 0 && r.X[i] == r.upper[i])
-}
-
-// projectedGradient returns the largest |∂f/∂x_i| among parameters that may move against their
-// derivative, because no bound stops them.
-func (r *run) projectedGradient() (largest float64) {
-	for i, g := range r.Gradient {
-		if !r.outward(i, -g) {
-			largest = max(largest, math.Abs(g))
-		}
-	}
-	return largest
 }
 
 // iterate makes one iteration. It returns false if no step lowers the value, and the context's
@@ -580,7 +569,7 @@ func (r *run) accept(value, t float64) {
 	r.Value = value
 	copy(r.X, r.trial)
 	copy(r.Gradient, r.tg)
-	r.ProjectedGradient = r.projectedGradient()
+	r.ProjectedGradient = projected(r.X, r.Gradient, r.lower, r.upper)
 }
 
 // result returns the current point as a Result. It shares the state's slices.

@@ -120,7 +120,7 @@ func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState,
 		}
 	}
 	stopped := func() string {
-		return limits.stopped(&State{ProjectedGradient: s.projected(lower, upper),
+		return limits.stopped(&State{ProjectedGradient: projected(s.X, s.Gradient, lower, upper),
 			Iterations: s.Iterations, Evaluations: s.Evaluations, Decrease: s.Decrease})
 	}
 	for s.Stopped = stopped(); s.Stopped == ""; {
@@ -209,17 +209,6 @@ func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial
 		}
 	}
 	return false, nil
-}
-
-// projected returns the size of the largest derivative.
-// It leaves out derivatives that push against a bound.
-func (s *MMAState) projected(lower, upper []float64) (largest float64) {
-	for i, d := range s.Gradient {
-		if !((s.X[i] == lower[i] && d > 0) || (s.X[i] == upper[i] && d < 0)) {
-			largest = max(largest, math.Abs(d))
-		}
-	}
-	return largest
 }
 
 // result returns copies of the state's current point and figures.

@@ -92,6 +92,17 @@ func bounds[S any, P interface {
 	return lower, upper, err
 }
 
+// projected returns the size of the largest derivative at x among those of parameters that may move
+// against their derivative, because no bound stops them.
+func projected(x, gradient, lower, upper []float64) (largest float64) {
+	for i, d := range gradient {
+		if !((x[i] == lower[i] && d > 0) || (x[i] == upper[i] && d < 0)) {
+			largest = max(largest, math.Abs(d))
+		}
+	}
+	return largest
+}
+
 // Ends returns the parameters that lie on a bound.
 func (b Bounds) Ends(x []float64) []int {
 	return lists.Where(len(x), func(i int) bool { return x[i] == b.Lower[i] || x[i] == b.Upper[i] })

@@ -3,6 +3,7 @@
 package conduct
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -127,10 +128,7 @@ func freeUp(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, m *model.Mod
 	if err != nil {
 		return nil, search.Run{}, err
 	}
-	if ctx.Err() != nil {
-		return nil, search.Run{}, ctx.Err()
-	}
-	if err := p.Rows.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), p.Rows.Err()); err != nil {
 		return nil, search.Run{}, err
 	}
 	free := search.Run{Family: f, Result: r}
