@@ -28,10 +28,8 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 		}
 		s.rows = s.rows[:most]
 	}
-	for left := s.rows; len(left) > 0; {
-		n := min(len(left), max(1, mostNumbers/d.Cols))
-		b := block{rows: left[:n]}
-		left = left[n:]
+	for rows := range slices.Chunk(s.rows, max(1, mostNumbers/d.Cols)) {
+		b := block{rows: rows}
 		var err error
 		if b.x, b.y, err = d.Select(b.rows); err != nil {
 			return err
@@ -44,8 +42,7 @@ func (r *maker) sample(d *dataset.Data, k kind, columns []int) error {
 			return err
 		}
 		for _, c := range columns {
-			for i := range n {
-				row := b.x[i*d.Cols : (i+1)*d.Cols]
+			for row := range slices.Chunk(b.x, d.Cols) {
 				s.values[c] = append(s.values[c], r.columns[c].value(row))
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -37,15 +38,20 @@ func (r *maker) scored(s *sample) score {
 		out.risk = float64(s.misses()) / float64(len(s.miss))
 	}
 	if t := r.m.Test; s.role == dataset.Test && t != nil {
-		out.rmse = t.RMSERaw
-		out.risk = t.MeanRisk
-		out.covered = t.Coverage95
-		out.logLoss = t.NLPD
+		out.ofTest(t)
 	}
 	if s.role == dataset.Certified {
 		r.ofCertified(&out)
 	}
 	return out
+}
+
+// ofTest sets the numbers that the model file has about the test rows.
+func (s *score) ofTest(t *model.Test) {
+	s.rmse = t.RMSERaw
+	s.risk = t.MeanRisk
+	s.covered = t.Coverage95
+	s.logLoss = t.NLPD
 }
 
 // ofCertified sets the numbers that certificate and context have about the certified rows.
@@ -80,10 +86,7 @@ func (r *maker) compared() {
 	// Without test rows at hand, the figures in the model file are shown, in the fitter's name.
 	if t := r.m.Test; t != nil && len(r.samples) == 0 {
 		s := blank("this model", count(t.Rows, "test row")+", the fitter says")
-		s.rmse = t.RMSERaw
-		s.risk = t.MeanRisk
-		s.covered = t.Coverage95
-		s.logLoss = t.NLPD
+		s.ofTest(t)
 		all = append(all, s)
 	}
 	c := r.certified

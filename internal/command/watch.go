@@ -318,23 +318,24 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 	if err != nil {
 		return err
 	}
-	for rows, part := d.All(), 1; len(rows) > 0; part++ {
-		n := min(len(rows), watchRows)
+	part := 0
+	for rows := range slices.Chunk(d.All(), watchRows) {
+		part++
 		key := w.key
 		if key != "" && part > 1 {
 			key += fmt.Sprintf("\x00%d", part) // no argument can have this byte
 		}
-		s, added, err := w.ObserveOnce(ctx, key, d, rows[:n])
+		s, added, err := w.ObserveOnce(ctx, key, d, rows)
 		if err == nil {
 			err = w.tell(s)
 		}
 		if err != nil {
 			return err
 		}
-		if rows = rows[n:]; added {
-			w.added.Add(int64(n))
+		if added {
+			w.added.Add(int64(len(rows)))
 		} else {
-			w.known += n
+			w.known += len(rows)
 		}
 	}
 	return nil
