@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/fit/conduct"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -68,49 +69,65 @@ func TestSimplerKernel(t *testing.T) {
 		"%q, %v, %d starts", ends, err, m.Training.Starts)
 }
 
-// TestAlikeLengthscales: where all inputs matter alike, the default takes lengthscales that are alike a priori. It
-// doesn't where one of them matters, and doesn't try them if the certificate pays for kernels, or none is chosen.
-func TestAlikeLengthscales(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	const inputs = 6
-	var all, one [][]float64
-	for range 90 {
-		row, sum := make([]float64, inputs+1), 0.
-		for j := range inputs {
-			row[j] = rng.Float64()
-			sum += row[j]
+// TestAverage: auto averages the kernels that it compared on few rows. The model is one GP whose covariance is the sum of
+// its parts, its options allow it, and they allow no other part. Named kernels and many rows aren't averaged.
+func TestAverage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	table := func(n int) *dataset.Table {
+		rows := make([][]float64, n)
+		for i := range rows {
+			a := rng.Float64()
+			b := rng.Float64()
+			rows[i] = []float64{a, b, math.Sin(5*a) + b*b + 0.2*rng.NormFloat64()}
 		}
-		noise := 0.05 * rng.NormFloat64()
-		row[inputs] = math.Sin(2*sum) + noise
-		all = append(all, row)
-		row = slices.Clone(row)
-		row[inputs] = math.Sin(6*row[0]) + noise
-		one = append(one, row)
+		return must.Get(dataset.FromRows(strings.Split("a b y", " "), rows))(t)
 	}
-	const alike = ", alike lengthscales"
 	for _, c := range []struct {
-		rows         [][]float64
-		kernel       string
-		prior        string
-		tried, taken bool
-	}{{all, "matern52,se", "", true, true}, {one, "matern52,se", "", true, false}, {all, "se", "", false, false},
-		{all, "matern52,se", "grid", false, false}} {
-		o := Options{Data: Data{Target: "y"}, Kernel: Kernel{Expression: c.kernel}, Prior: Prior{Kind: c.prior}}
-		if o.Prior.Kind == "" {
-			o.Prior.Share = 1
-		} else {
-			o.Method.Name = "evidence"
+		rows   int
+		kernel string
+		is     bool
+	}{{160, "auto", true}, {160, "matern32,se", false}, {700, "auto", false}} {
+		o := Options{Data: Data{Target: "y"}, Kernel: Kernel{Expression: c.kernel}}
+		m, err := Fit(t.Context(), table(c.rows), o)
+		must.Do(t, err)
+		found := m.Findings.Of(finding.KernelsAveraged)
+		must.Need(t, (len(found) == 1) == c.is && m.Certificate != nil, "%s of %d rows: %v, %v",
+			c.kernel, c.rows, found, m.Certificate)
+		columns := strings.Split("a b y", " ")
+		must.Do(t, conduct.CheckAsked(&m.Model, columns))
+		if !c.is {
+			continue
 		}
-		var tried bool
-		o.Run.Progress = func(e Event) { tried = tried || strings.HasSuffix(e.Family, alike) }
-		m, err := Fit(t.Context(), must.Get(dataset.FromRows(strings.Split("a b c d e f y", " "), c.rows))(t), o)
-		if err != nil {
-			t.Fatal(err)
+		q, _ := m.Posterior.OfPrior()
+		must.Need(t, q != nil, "the posterior isn't the prior's")
+		spec := q.Kernel.Spec(q.Theta)
+		x := linalg.New(5, 2)
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
 		}
-		found := m.Findings.Of(finding.KernelByEvidence)
-		taken := len(found) > 0 && strings.HasSuffix(found[0].Subject[0], alike)
-		must.Hold(t, tried == c.tried && taken == c.taken,
-			"%s %s: tried %v, taken %v: %+v", c.kernel, c.prior, tried, taken, found)
+		sum := linalg.New(5, 5)
+		for _, s := range spec.Parts {
+			k, theta, err := s.Build(2)
+			must.Do(t, err)
+			part := linalg.New(5, 5)
+			k.Cov(theta, x, x, part)
+			linalg.Axpy(1, part.Data, sum.Data)
+		}
+		all := linalg.New(5, 5)
+		q.Kernel.Cov(q.Theta, x, x, all)
+		for i, v := range all.Data {
+			must.Hold(t, math.Abs(v-sum.Data[i]) <= 1e-12*math.Abs(v), "%v, want %v", v, sum.Data[i])
+		}
+		forged := m.Model
+		other := *q
+		forged.Posterior = &other
+		must.Do(t, conduct.CheckAsked(&forged, columns))
+		alien := kernel.Spec{Name: "constant", Variance: 1}
+		spec.Parts = append(slices.Clone(spec.Parts), alien)
+		other.Kernel, other.Theta, err = spec.Build(2)
+		must.Do(t, err)
+		must.Hold(t, conduct.CheckAsked(&forged, columns) != nil,
+			"a part that auto doesn't try was allowed")
 	}
 }
 
@@ -144,7 +161,7 @@ func TestFurtherKernels(t *testing.T) {
 		rows         [][]float64
 		kernel       string
 		tried, taken string
-	}{{steps, "auto", "steps", "steps"}, {line, "auto", "+linear", "+linear"}, {steps, "matern32,se", "", ""}} {
+	}{{steps, "auto", "steps", "steps"}, {line, "auto", "+linear", "+linear"}, {steps, "matern32,matern52,se", "", ""}} {
 		o := Options{Data: Data{Target: "y"}, Kernel: Kernel{Expression: c.kernel}}
 		o.Prior.Kind = "informed"
 		tried := c.tried == ""

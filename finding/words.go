@@ -105,6 +105,7 @@ const (
 	KernelByValue    Kind = "kernel_by_objective"
 	KernelByRace     Kind = "kernel_by_race"
 	KernelByEvidence Kind = "kernel_by_evidence"
+	KernelsAveraged  Kind = "kernels_averaged"
 	KernelsOnSome    Kind = "kernels_on_some_rows"
 	ShortenedSteps   Kind = "steps_shortened"
 	MeanOfBatches    Kind = "objective_is_mean_of_batches"
@@ -350,6 +351,8 @@ var words = map[Kind]entry{
 	KernelByEvidence: {Note, "the kernel %n has the most evidence (hyperparameters integrated " +
 		"out) of the " +
 		"kernels tried: %N"},
+	KernelsAveraged: {Note, "predictions are by the average of %d of these kernels, weighted by " +
+		"their evidence: %N"},
 	KernelsOnSome: {Note, "kernels were compared on %d of %d training rows, and %n was then " +
 		"trained on all"},
 	ShortenedSteps: {Note, "%d of %d training steps left the objective's domain and were " +

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -272,6 +273,35 @@ func TestSpecRoundTrip(t *testing.T) {
 		if _, _, err := bad.Build(3); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}
+	}
+}
+
+// TestTimes: Times multiplies the covariances of every kernel that auto tries.
+func TestTimes(t *testing.T) {
+	x := linalg.New(4, 3)
+	for i := range x.Data {
+		x.Data[i] = math.Sin(3 * float64(i))
+	}
+	const w = 0.3
+	for _, expression := range []string{"matern32*matern12", "matern32", "matern52", "rq", "se",
+		"additive+matern32", "se+linear", "matern32*matern12+linear", "steps"} {
+		k := must.Get(kernel.Parse(expression, 3, true))(t)
+		theta := make([]float64, len(k.Params()))
+		for i := range theta {
+			theta[i] = math.Cos(float64(i)) / 2
+		}
+		spec := k.Spec(theta)
+		times, at, err := spec.Times(w).Build(3)
+		must.Do(t, err)
+		want := linalg.New(4, 4)
+		got := linalg.New(4, 4)
+		k.Cov(theta, x, x, want)
+		times.Cov(at, x, x, got)
+		for i, v := range want.Data {
+			must.Hold(t, math.Abs(got.Data[i]-w*v) <= 1e-12,
+				"%s: %v, want %v", expression, got.Data[i], w*v)
+		}
+		must.Hold(t, reflect.DeepEqual(spec, k.Spec(theta)), "%s: the kernel changed", expression)
 	}
 }
 

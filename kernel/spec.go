@@ -146,6 +146,24 @@ func (s Spec) Expression() string {
 	return strings.Join(texts, map[string]string{"sum": "+", "product": "*"}[s.Name])
 }
 
+// Times returns w times the kernel, which is made of kernels that auto tries.
+func (s Spec) Times(w float64) Spec {
+	s.Parts = slices.Clone(s.Parts)
+	s.Parameters = maps.Clone(s.Parameters)
+	for i, p := range s.Parts {
+		if s.Name == "sum" || i == 0 {
+			s.Parts[i] = p.Times(w)
+		}
+	}
+	s.Variance *= w
+	for _, of := range additiveVariances {
+		if v, has := s.Parameters[of]; has {
+			s.Parameters[of] = v * w
+		}
+	}
+	return s
+}
+
 // Columns returns the kernel's name without its columns, and the columns that it sees, or nil if it
 // sees all inputs.
 func (s Spec) Columns() (name string, columns []string, err error) {

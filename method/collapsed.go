@@ -58,9 +58,6 @@ func (m Evidence) Bind(t Task) Problem {
 		wide := weakFor(t)
 		sparse := wide.sparse(t)
 		regular := slices.Equal(wide, sparse)
-		if t.Alike && regular {
-			sparse = wide.alike(t)
-		}
 		weak := func() mode { return mode{t.evidence(), sparse} }
 		one := weak()
 		p := &marginal{&collapsed{named: one, plain: plain{t}, descent: m.Descent()}, one, weak,

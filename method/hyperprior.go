@@ -3,7 +3,6 @@ package method
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
@@ -29,51 +28,6 @@ type normal struct {
 	at                     int
 	factor, mean, variance float64
 	slope                  float64
-	// if positive, the last mates densities, this one too, have a common part
-	mates int
-}
-
-// alikeVariance is the variance τ² of ln l about the common part that the lengthscales of all
-// inputs have if they are alike. The common part has the rest of the variance wide, so that each
-// lengthscale has its usual density. The prior lies between independent lengthscales and a single
-// one. On ten folds of seven small sets, variances of .06 to .2 are about as good.
-// Where some inputs don't matter, alike lengthscales are bad, so the evidence has to choose them.
-const alikeVariance = 0.1
-
-// common is about mates densities of variance τ² = alikeVariance that share a common part.
-// It returns what the common part takes from every entry of their precision matrix, and ln of the
-// factor by which it multiplies the determinant of their covariance matrix:
-//
-//	(τ²I + s11ᵀ)⁻¹ = I/τ² − 11ᵀ s/(τ²(τ² + ds)),  |τ²I + s11ᵀ| = τ²ᵈ (1 + ds/τ²)
-func common(mates int) (precision, logDeterminant float64) {
-	d := float64(mates)
-	s := wide - alikeVariance
-	return s / (alikeVariance * (alikeVariance + d*s)), math.Log1p(d * s / alikeVariance)
-}
-
-// alike returns w with lengthscales of inputs that are alike:
-// the lengthscales of one kernel have a common part.
-func (w weak) alike(t Task) weak {
-	params := t.Kernel.Params()
-	w = slices.Clone(w)
-	for from, to := 0, 0; from < len(w); from = to {
-		base := func(k int) string { // the kernel's name of the lengthscales, or ""
-			if k < len(w) && w[k].at < len(params) && params[w[k].at].Kind == kernel.Lengthscale {
-				name, _, _ := strings.Cut(params[w[k].at].Name, "[")
-				return name
-			}
-			return ""
-		}
-		for to = from + 1; base(from) != "" && base(to) == base(from); to++ {
-		}
-		if to > from+1 {
-			for k := from; k < to; k++ {
-				w[k].variance = alikeVariance
-			}
-			w[to-1].mates = to - from
-		}
-	}
-	return w
 }
 
 // wide is the prior variance of a logarithm about which little is known.
@@ -145,10 +99,6 @@ func (w weak) sparse(t Task) weak {
 func (w weak) peak() (value float64) {
 	for _, p := range w {
 		value += math.Log(2*math.Pi*p.variance) / 2
-		if p.mates > 0 {
-			_, determinant := common(p.mates)
-			value += determinant / 2
-		}
 	}
 	return value
 }
@@ -156,23 +106,7 @@ func (w weak) peak() (value float64) {
 // add adds −ln of the density at x to value, and the derivatives to gradient unless gradient is
 // nil.
 func (w weak) add(x, gradient []float64, value *float64) {
-	for k, p := range w {
-		// The common part of alike lengthscales: −c(Σ z)²/2 and half of ln of its determinant (see
-		// common).
-		if p.mates > 0 {
-			var sum float64
-			group := w[k+1-p.mates : k+1]
-			for _, q := range group {
-				sum += q.factor*x[q.at] - q.mean
-			}
-			c, determinant := common(p.mates)
-			*value += (determinant - c*sum*sum) / 2
-			for _, q := range group {
-				if gradient != nil {
-					gradient[q.at] -= c * sum * q.factor
-				}
-			}
-		}
+	for _, p := range w {
 		z := p.factor*x[p.at] - p.mean
 		if p.slope > 0 {
 			// −ln(slope/π · sech u) = u + ln(1 + e^−2u) − ln(2 slope/π), which doesn't overflow.

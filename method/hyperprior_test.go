@@ -67,62 +67,6 @@ func TestWeakHyperprior(t *testing.T) {
 	}
 }
 
-// TestAlikeHyperprior: lengthscales that are alike have a normal density with the covariance s11ᵀ + τ²I, which is
-// recomputed here from its factor, and its derivatives agree with differences. A single lengthscale can't be alike.
-func TestAlikeHyperprior(t *testing.T) {
-	task, x := ridge(60)
-	for i := range x {
-		x[i] += 0.3 * float64(i)
-	}
-	plain := method.Evidence{}.Bind(task)
-	task.Alike = true
-	weak := method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(task)
-	must.Be(t, weak.Diagnostics().Alike, true)
-	const d, own = 3, 0.1
-	var l [d][d]float64
-	z, solved := [d]float64{}, [d]float64{}
-	want := (x[5]+2)*(x[5]+2)/4 + math.Log(2*math.Pi*2)/2
-	for j := range d {
-		z[j] = x[j]/2 - (math.Sqrt2 + math.Log(d)/2)
-		solved[j] = z[j]
-		for k := range j + 1 {
-			l[j][k] = 3 - own
-			if j == k {
-				l[j][k] = 3
-			}
-			for m := range k {
-				l[j][k] -= l[j][m] * l[k][m]
-			}
-			if j == k {
-				l[j][j] = math.Sqrt(l[j][j])
-				solved[j] /= l[j][j]
-			} else {
-				l[j][k] /= l[k][k]
-				solved[j] -= l[j][k] * solved[k]
-			}
-		}
-		want += solved[j]*solved[j]/2 + math.Log(l[j][j]) + math.Log(2*math.Pi)/2
-	}
-	a, g := evaluate(t, plain, x)
-	b, h := evaluate(t, weak, x)
-	must.Hold(t, math.Abs(b-a-want) <= 1e-10*math.Abs(b), "%v more, want %v", b-a, want)
-	for i := range x {
-		const step = 1e-5
-		more := func(by float64) float64 {
-			at := append([]float64(nil), x...)
-			at[i] += by
-			v, _ := evaluate(t, weak, at)
-			w, _ := evaluate(t, plain, at)
-			return v - w
-		}
-		if d := (more(step) - more(-step)) / (2 * step); math.Abs(d-(h[i]-g[i])) > 1e-6 {
-			t.Errorf("derivative %d is %v, by differences %v", i, h[i]-g[i], d)
-		}
-	}
-	task.Kernel = kernel.Matern32(3, false)
-	must.Be(t, method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}.Bind(task).Diagnostics().Alike, false)
-}
-
 // TestSparseHyperprior: on few rows of many inputs the lengthscales of inputs have the sparse density, whose value and
 // derivatives are recomputed here, and a search ends where its gradient is 0. A single lengthscale has the wide
 // density.

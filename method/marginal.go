@@ -58,11 +58,9 @@ func (m *marginal) Minimize(ctx context.Context, run Run, x []float64) (*train.R
 	return end, err
 }
 
-// Diagnostics has the function that approximates −ln p(y), the prior density's peak, and whether
-// lengthscales are taken for alike.
+// Diagnostics has the function that approximates −ln p(y), and the prior density's peak.
 func (m *marginal) Diagnostics() Diagnostics {
-	alike := slices.ContainsFunc(m.mode.weak, func(p normal) bool { return p.mates > 0 })
-	return Diagnostics{Marginal: m.marginal, Peak: m.mode.weak.peak(), Alike: alike}
+	return Diagnostics{Marginal: m.marginal, Peak: m.mode.weak.peak()}
 }
 
 // marginal is Diagnostics.Marginal by Laplace's approximation (MacKay 2003, Chs. 27 and 28),
@@ -84,18 +82,9 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 	for i, v := range added {
 		precision.SetSym(i, i, v)
 	}
-	for k, p := range m.mode.weak {
+	for _, p := range m.mode.weak {
 		precision.SetSym(p.at, p.at, p.factor*p.factor/p.variance)
 		added[p.at] = 0
-		if p.mates > 0 {
-			c, _ := common(p.mates)
-			group := m.mode.weak[k+1-p.mates : k+1]
-			for a, q := range group {
-				for _, r := range group[:a+1] {
-					precision.SetSym(q.at, r.at, precision.At(q.at, r.at)-c*q.factor*r.factor)
-				}
-			}
-		}
 	}
 	if value >= below {
 		return math.Inf(1), nil

@@ -98,7 +98,6 @@ type Task struct {
 	Limit       float64
 	Held        bool
 	FixInducing bool
-	Alike       bool // a weak prior density takes the lengthscales of inputs for alike
 
 	Noise objective.Sited // a noise that takes sites (objective.EPEvidence), or nil
 	// with such a noise, ByNearest may be inducing inputs, if these predict better
@@ -177,7 +176,6 @@ type Diagnostics struct {
 	// may return +∞.
 	Marginal func(mode *train.Result, below float64) (float64, error)
 	Peak     float64 // about −ln p(x) at its largest
-	Alike    bool    // the prior density takes lengthscales for alike, as the task asks
 
 	FreeForm  *objective.FreeFormProblem // the problem, if q is a parameter
 	Conjugate bool                       // the optimal q is known

@@ -68,6 +68,8 @@ def check_asked(head, t, table, scale, own):
         several = [p for p in re.findall(r"(?:se|matern..|rq|periodic|additive|steps)(?:\b|_\w+)", e)
                    if p.count("_") > 1 or any(p.endswith(w) for w in wide) or "_" not in p and len(table.inputs) > 1]
         tried += 2 if kernel("ard", str) == "auto" and several else 1
+    shapes = [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions + further]
+    is_average = further and own.name == "sum" and all(shape(k) in shapes for k in own.parts)
     is_seen, named = head.of("scaling").has("target_transform"), data("target_transform", str) or "none"
     seen = head.of("scaling").of("target_transform") if is_seen else data
     units = head.list("units_by_role", int) or head.list("groups_by_role", int) or head.list("rows_by_role", int)
@@ -86,7 +88,7 @@ def check_asked(head, t, table, scale, own):
          and (data("missing", str) in ("mean", "indicator")) == table.fill
          and (data("missing", str) == "indicator") == table.indicates),
         ("the mean", kernel("mean", str) == (head.of("prior") if head.has("prior") else head)("mean", str)),
-        ("the kernel", shape(own) in [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions + further]
+        ("the kernel", (shape(own) in shapes or is_average)
          and lengths <= {"on": {True}, "off": {False}}.get(kernel("ard", str), lengths) and len(lengths) < 2),
         ("the group", data("group", str) == head("group", str)), ("the split", (data("split", str) == "last") == (head("split", str) == "last")),
         ("the target's transform", named in ("auto", seen("name", str)) and seen("estimate", str) == (data("target_estimate", str) or "mean")

@@ -150,6 +150,13 @@ func (o Asked) ChoosesFreely() bool {
 		m.Solver != posterior.ByCG
 }
 
+// Averages says whether the model may be an average of the kernels that auto tries.
+// One GP of plain noise is the prior, and nothing is learnt after it.
+func (o Asked) Averages() bool {
+	return o.ChoosesFreely() && !o.Learns() && o.Kernel.Noise == "" && o.Data.Censored == "" &&
+		slices.Contains(kernel.Split(o.Kernel.Expression), AutoKernel)
+}
+
 // Text returns the options as JSON, without options that are zero.
 func (o Asked) Text() (json.RawMessage, error) { return json.Marshal(o.Options) }
 

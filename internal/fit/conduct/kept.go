@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/fit/plan"
+	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -77,8 +78,13 @@ func otherKernel(o ask.Asked, m *model.Model) string {
 		base = m.Posterior
 	}
 	is := base.Kernel.Spec(base.Theta)
-	if slices.ContainsFunc(plan.Possible(o, model.InputsOf(m.Inputs, m.Encoding)),
-		func(f plan.Family) bool { return plan.SameShape(f.Spec(), is) && f.Mean == base.Mean }) {
+	possible := plan.Possible(o, model.InputsOf(m.Inputs, m.Encoding))
+	other := func(s kernel.Spec) bool {
+		return !slices.ContainsFunc(possible, func(f plan.Family) bool {
+			return plan.SameShape(f.Spec(), s) && f.Mean == base.Mean
+		})
+	}
+	if !other(is) || (o.Averages() && is.Name == "sum" && !slices.ContainsFunc(is.Parts, other)) {
 		return ""
 	}
 	return fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s",

@@ -54,7 +54,9 @@ func Optimum(ctx context.Context, p *plan.Plan,
 	if p.Given {
 		t, err = AtInit(ctx, p, c)
 	} else {
-		t, err = search.Train(ctx, p, c)
+		if t, err = search.Train(ctx, p, c); err == nil {
+			t, err = t.Averaged(p)
+		}
 	}
 	if err == nil && p.Options.Prior.Mixed {
 		t, err = search.Coarsen(ctx, p, c, t)

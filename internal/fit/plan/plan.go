@@ -298,7 +298,7 @@ func (p *Plan) Task(ctx context.Context, c *deal.Checkpoints, f Family) method.T
 		M:    p.Choice.Inducing, All: p.All,
 		Whole: func() (objective.Memory, error) { return deal.Gather(p.Rows) },
 		Loss:  p.Loss, Scale: p.Scale, Penalty: f.Terms.Penalty(p.N),
-		Limit: limit, Held: f.Held, Alike: f.Alike, Noise: p.Sited(),
+		Limit: limit, Held: f.Held, Noise: p.Sited(),
 		FixInducing: p.Choice.FixInducing, Started: p.init != nil,
 		Either: p.Options.Method.Solver == "auto", Solver: p.Choice.Solver, Unseen: p.unseen,
 		Context: ctx, Progress: progress, Comparing: comparing, Grouped: p.Roles.Group != nil &&

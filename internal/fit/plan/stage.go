@@ -29,7 +29,6 @@ type Family struct {
 	Mean   kernel.Mean
 	Terms  pacbayes.Terms // terms of a certificate with a prior of this family
 	Doubt  float64        // the nats by which the evidence must be larger than other kernels'
-	Alike  bool           // the inputs' lengthscales are alike a priori
 	Held   bool           // the prior's parameters stay where training starts
 }
 

@@ -115,7 +115,7 @@ func onAllRows(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t Trained
 }
 
 // finalists returns the runs of a sample that go on to all rows: the best, the best of the kernels
-// without a line and alike lengthscales, and for labels the linear kernel.
+// without a line, and for labels the linear kernel.
 // A weak function that few rows don't show may leave a line alone, from which training on all rows
 // doesn't come back (protein, 560 rows: the RMSE is 13 % higher without a second finalist).
 func (t Trained) finalists(labels bool) []Run {

@@ -34,6 +34,7 @@ type Trained struct {
 	Findings finding.List
 	failed   error // why the first start failed that did
 	plain    Run   // the best run before further kernels were tried, if its evidence is known
+	compared []Run // the best run of each family that an average may have, the best first
 	// expressions of the kernels that were tried, if the budget ended too early for all
 	Tried   []string
 	longest time.Duration // the longest training of one kernel
@@ -52,10 +53,7 @@ func compete(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 	first, by, err := contenders(ctx, p, c, found)
 	if err == nil && by == finding.KernelByEvidence && p.Options.Prior.Kind == "informed" {
 		t.plain = found[first[0]]
-		if p, found, err = tryAlike(ctx, p, c, &t, found, first[0]); err == nil {
-			first, by, err = contenders(ctx, p, c, found)
-		}
-		if err == nil && t.Tried == nil {
+		if t.Tried == nil {
 			// If the kernels see one of k rows, what follows them took 1, 1.4, 4, 5, 6, 6, 6, 9 and 27
 			// times as long as the longest kernel on nine tables, and k²/2 was 2.6 to 8.
 			// Leaving out one of the first kernels for it saved no time on two of three tables.
@@ -77,6 +75,11 @@ func compete(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 			}
 		}
 	}
+	averages := by == finding.KernelByEvidence && p.Options.Averages() && p.Of == 0
+	if averages {
+		t.compared = candidates(ctx, p, c, found, first[0])
+		first = first[:1]
+	}
 	if err == nil && (by == finding.KernelByRace || (enough(p) > 0 && p.Of == 0)) {
 		first, err = toEnd(ctx, p, c, &t, found, first)
 	}
@@ -84,6 +87,9 @@ func compete(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 		return t, err
 	}
 	t.Best = found[first[0]]
+	if averages {
+		t.compared[0].Result = t.Best.Result
+	}
 	if len(found) > 2 {
 		names := lists.Of(p.Families[:len(found)], func(f plan.Family) string { return f.Name })
 		if by == finding.KernelByRace {
@@ -93,23 +99,6 @@ func compete(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 		}
 	}
 	return t, nil
-}
-
-// tryAlike adds the best kernel with lengthscales that are alike a priori to the families and to
-// the best runs, where this changes the prior density.
-//
-// On ten folds, they take 25 % off the RMSE and .49 off the NLPD on concreteslump, 8 % and .04 on
-// machine, and nothing or next to nothing on autos, servo, breastcancer, autompg and fertility.
-// Tried with every kernel they do the same.
-func tryAlike(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, t *Trained, found []Run,
-	best int) (*plan.Plan, []Run, error) {
-	f := found[best].Family
-	f.Name = f.Name + ", alike lengthscales"
-	f.Alike = true
-	if !p.Problem(ctx, c, f).Diagnostics().Alike {
-		return p, found, nil
-	}
-	return try(ctx, p, c, t, found, f, found[best].Result.X, math.Inf(1))
 }
 
 // try adds a family to the families, and its run from x to the best runs.
@@ -553,9 +542,7 @@ func (a Run) lower(b Run) Run {
 // Count adds up the work of the runs, and the time since begun.
 func Count(t *model.Training, runs []Run, begun time.Time) {
 	for _, r := range runs {
-		if !r.Family.Alike { // it starts where another run ended
-			t.Starts++
-		}
+		t.Starts++
 		t.Iterations += r.Result.Iterations
 		t.Evaluations += r.Result.Evaluations
 	}

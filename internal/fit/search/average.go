@@ -1,0 +1,113 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/fit/deal"
+	"github.com/krigo-gp/krigo/internal/fit/plan"
+	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// Few rows can't tell which kernel is best, so that a model of few rows averages the kernels that
+// were compared. It is one GP, whose kernel, mean and noise variance are those of the kernels,
+// weighted by exp(−nats/T) with −ln of their evidence.
+//
+// On 46 splits of 15 tables with 60 to 374 prior rows, the average has .983 of the RMSE of the best
+// kernel by evidence, .054 nats less NLPD, and .9 points more coverage. It is more than 3 % better
+// on 18 splits and worse on 8. On 20 tables of more rows, of which a sample compares the kernels,
+// it is as good as the best kernel (.999 of the RMSE), so that nothing is averaged there.
+const (
+	mostAveraged = 4    // kernels, since a prediction takes the time of all
+	leastWeight  = 0.02 // of a kernel that is worth its time
+)
+
+// temperature is T for n rows.
+// Differences of evidence between near kernels have a standard error of about √n/4 nats.
+func temperature(n int) float64 { return math.Sqrt(float64(n)) / 2 }
+
+// candidates returns the best run of each family with −ln of its evidence and its doubt, the best
+// first. best is the number of the best family.
+// A family whose evidence wasn't worth computing gets an estimate: its objective, and what the best
+// family pays for its parameters. With second derivatives of all families, 31 splits have 3 % more
+// RMSE than with the estimates.
+func candidates(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, found []Run,
+	best int) (all []Run) {
+	unpaid := func(r Run) float64 {
+		return r.Result.Value - p.Problem(ctx, c, r.Family).Diagnostics().Peak
+	}
+	least := *found[best].nats
+	paid := least - unpaid(found[best])
+	least += found[best].Family.Doubt
+	for i, r := range found {
+		if r.Result == nil {
+			continue
+		}
+		nats := *r.nats
+		if math.IsInf(nats, 1) {
+			nats = unpaid(r) + paid
+		}
+		nats = math.Max(nats+r.Family.Doubt, least)
+		r.nats = &nats
+		if i == best { // it comes first
+			all = append([]Run{r}, all...)
+			continue
+		}
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b Run) int { return cmp.Compare(*a.nats, *b.nats) })
+	return all
+}
+
+// Averaged returns what training found, with the average of the kernels in place of the best, if
+// several weigh something.
+func (t Trained) Averaged(p *plan.Plan) (Trained, error) {
+	weigh := func(runs []Run) (weights []float64) {
+		var sum float64
+		for _, r := range runs {
+			w := math.Exp((*runs[0].nats - *r.nats) / temperature(p.N))
+			weights = append(weights, w)
+			sum += w
+		}
+		return lists.Of(weights, func(w float64) float64 { return w / sum })
+	}
+	weights := weigh(t.compared)
+	few := len(lists.If(weights, func(w float64) bool { return w >= leastWeight }))
+	runs := t.compared[:min(few, mostAveraged)]
+	if len(runs) < 2 {
+		return t, nil
+	}
+	average := kernel.Spec{Name: "sum"}
+	var names []string
+	var noise float64
+	f := t.Best.Family
+	beta := make([]float64, len(f.Mean.Params()))
+	for i, w := range weigh(runs) {
+		r := runs[i]
+		own := len(r.Family.Kernel.Params())
+		average.Parts = append(average.Parts, r.Family.Kernel.Spec(r.Result.X[:own]).Times(w))
+		for j := range beta {
+			beta[j] += w * r.Result.X[own+j]
+		}
+		noise += w * math.Exp(r.Result.X[own+len(beta)])
+		names = append(names, fmt.Sprintf("%s %.2f", r.Family.Name, w))
+	}
+	own := len(f.Kernel.Params())
+	var theta []float64
+	var err error
+	if f.Kernel, theta, err = average.Build(p.Data.Cols, p.Inputs()...); err != nil {
+		return t, err
+	}
+	best := *t.Best.Result
+	best.X = slices.Concat(theta, beta, []float64{math.Log(noise)})
+	// The best kernel is the first part, whose parameters come first.
+	best.AtBound = lists.If(best.AtBound, func(i int) bool { return i < own })
+	t.Best = Run{Family: f, Result: &best}
+	t.Findings.Add(finding.KernelsAveraged, len(runs), names)
+	return t, nil
+}
