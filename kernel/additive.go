@@ -44,9 +44,6 @@ func (s *Additive) Params() []Param {
 	return all
 }
 
-// additiveVariances names the parameters that multiply an additive kernel's parts.
-var additiveVariances = []string{"main", "pairs"}
-
 func (s *Additive) Spec(theta []float64) Spec { return SpecOf("additive", s.Params(), theta) }
 
 // leastVariance keeps a part with a long lengthscale small; see Additive.

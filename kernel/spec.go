@@ -156,7 +156,7 @@ func (s Spec) Times(w float64) Spec {
 		}
 	}
 	s.Variance *= w
-	for _, of := range additiveVariances {
+	for _, of := range []string{"main", "pairs"} { // of additive, which has no variance
 		if v, has := s.Parameters[of]; has {
 			s.Parameters[of] = v * w
 		}

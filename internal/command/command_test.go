@@ -464,7 +464,7 @@ func TestSmallChoices(t *testing.T) {
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	var d fitDocument
 	must.Do(t, json.Unmarshal([]byte(all), &d))
-	if d.Training.Starts != 6 || d.Model != "homes.krigo" { // 0 restarts means the default: one start for each kernel
+	if d.Training.Starts != 8 || d.Model != "homes.krigo" { // 0 restarts means the default: one start for each kernel, a line and steps
 		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
 	}
 	if got := listed(t); !slices.Contains(got, "homes.krigo") ||

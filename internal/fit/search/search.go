@@ -443,6 +443,39 @@ func contenders(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 	return first, finding.KernelByEvidence, nil
 }
 
+// candidates returns the best run of each family with −ln of its evidence and its doubt, the best
+// first. best is the number of the best family.
+// A family whose evidence wasn't worth computing gets an estimate: its objective, and what the best
+// family pays for its parameters. With second derivatives of all families, 31 splits have 3 % more
+// RMSE than with the estimates.
+func candidates(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, found []Run,
+	best int) (all []Run) {
+	unpaid := func(r Run) float64 {
+		return r.Result.Value - p.Problem(ctx, c, r.Family).Diagnostics().Peak
+	}
+	least := *found[best].nats
+	paid := least - unpaid(found[best])
+	least += found[best].Family.Doubt
+	for i, r := range found {
+		if r.Result == nil {
+			continue
+		}
+		nats := *r.nats
+		if math.IsInf(nats, 1) {
+			nats = unpaid(r) + paid
+		}
+		nats = math.Max(nats+r.Family.Doubt, least)
+		r.nats = &nats
+		if i == best { // it comes first
+			all = append([]Run{r}, all...)
+			continue
+		}
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b Run) int { return cmp.Compare(*a.nats, *b.nats) })
+	return all
+}
+
 // before returns the best result from which a family may start, or nil.
 // earlier holds the results of the same kernel's earlier families.
 // Parameters of another kernel mean something else.
