@@ -106,7 +106,7 @@ func TestFigures(t *testing.T) {
 			"Along x|Training", []string{"No data were given", "as the model file has it", "Not a certificate",
 				"heuristic", "the best of 2 starts"}},
 		{"categories, dates, every width and kinds of rows", rich, rich,
-			krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1},
+			krigo.Options{Data: of, Kernel: krigo.Kernel{Expression: "rq", ARD: "on"}, Run: krigo.Run{Restarts: 1},
 				Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd"}}},
 			"The promise|" + glance + "Calibration|Predicted and observed: certified rows|Residuals in file order|" +
 				"Residuals by *|Residuals by *|Residuals by *|Kinds of rows|Along *|Along *|Along *|Along *|Training",
