@@ -139,7 +139,7 @@ func (s Spec) Expression() string {
 	}
 	texts := make([]string, len(s.Parts))
 	for i, p := range s.Parts {
-		if texts[i] = p.Expression(); p.Name == "sum" {
+		if texts[i] = p.Expression(); p.Name == "sum" && len(s.Parts) > 1 {
 			texts[i] = "(" + texts[i] + ")"
 		}
 	}
