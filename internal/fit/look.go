@@ -18,7 +18,7 @@ import (
 const (
 	mostLooked  = 1000
 	leastLooked = 400
-	fewLooked   = 200 // with at most so many rows a look does all that a fit does
+	fewLooked   = 200 // a look at up to as many rows does all that a fit does
 	mostCells   = 60_000
 	stretch     = 8 // rows that follow one another, since a unit's rows often do
 )

@@ -17,8 +17,8 @@ import (
 //
 // On 46 splits of 15 tables with 60 to 374 prior rows, the average has .983 of the RMSE of the best
 // kernel by evidence, .054 nats less NLPD, and .9 points more coverage. It is more than 3 % better
-// on 18 splits and worse on 8. On 20 tables of more rows, of which a sample compares the kernels,
-// it is as good as the best kernel (.999 of the RMSE), so that nothing is averaged there.
+// on 18 splits and worse on 8. On 20 tables of more rows, where a sample compares the kernels, it
+// is as good as the best kernel (.999 of the RMSE), so that nothing is averaged there.
 const (
 	mostAveraged = 4    // kernels, since a prediction takes the time of all
 	leastWeight  = 0.02 // of a kernel that is worth its time
