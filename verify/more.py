@@ -62,14 +62,16 @@ def check_asked(head, t, table, scale, own):
     auto = "matern32*matern12,matern32,matern52,rq,se" + ",additive+matern32" * t.informed
     expressions = plain(kernel("expression", str)).replace("auto", auto).split(",")
     further = [e + "+linear" for e in expressions] + ["steps"] if t.informed and "auto" in kernel("expression", str) else []
-    lengths = {bool(k.lengths) for k in leaves(own) if (k.profile or k.name in ("periodic", "additive", "steps")) and k.dim > 1}
+    shapes = [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions + further]
+    is_average = (further and own.name == "sum" and 2 <= len(own.parts) <= 4 and all(shape(k) in shapes for k in own.parts)
+                  and not kernel("noise", str) and not data("censored", str) and shape(own) not in shapes)
+    long = [{bool(k.lengths) for k in leaves(p) if (k.profile or k.name in ("periodic", "additive", "steps")) and k.dim > 1}
+            for p in (own.parts if is_average else [own])]
     wide = [on("", [c]) for c, level in set(columns_of(head)) if level == "other"]  # columns of several inputs
     for e in expressions:
         several = [p for p in re.findall(r"(?:se|matern..|rq|periodic|additive|steps)(?:\b|_\w+)", e)
                    if p.count("_") > 1 or any(p.endswith(w) for w in wide) or "_" not in p and len(table.inputs) > 1]
         tried += 2 if kernel("ard", str) == "auto" and several else 1
-    shapes = [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions + further]
-    is_average = further and own.name == "sum" and all(shape(k) in shapes for k in own.parts)
     is_seen, named = head.of("scaling").has("target_transform"), data("target_transform", str) or "none"
     seen = head.of("scaling").of("target_transform") if is_seen else data
     units = head.list("units_by_role", int) or head.list("groups_by_role", int) or head.list("rows_by_role", int)
@@ -89,7 +91,7 @@ def check_asked(head, t, table, scale, own):
          and (data("missing", str) == "indicator") == table.indicates),
         ("the mean", kernel("mean", str) == (head.of("prior") if head.has("prior") else head)("mean", str)),
         ("the kernel", (shape(own) in shapes or is_average)
-         and lengths <= {"on": {True}, "off": {False}}.get(kernel("ard", str), lengths) and len(lengths) < 2),
+         and all(p <= {"on": {True}, "off": {False}}.get(kernel("ard", str), p) and len(p) < 2 for p in long)),
         ("the group", data("group", str) == head("group", str)), ("the split", (data("split", str) == "last") == (head("split", str) == "last")),
         ("the target's transform", named in ("auto", seen("name", str)) and seen("estimate", str) == (data("target_estimate", str) or "mean")
          if is_seen else named == "none"),

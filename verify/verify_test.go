@@ -25,6 +25,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -708,6 +709,28 @@ func TestFurtherKernels(t *testing.T) {
 		agrees, said := verify(t, file, data)
 		must.Hold(t, agrees, "%s: %s", want, said)
 	}
+}
+
+// TestAverage: with --ard auto, the parts of an average may differ in how many lengthscales they have.
+func TestAverage(t *testing.T) {
+	python(t)
+	rng := rand.New(rand.NewPCG(8, 1))
+	text := "x,z,y\n"
+	for range 160 {
+		x := rng.Float64()
+		z := rng.Float64()
+		text += fmt.Sprintf("%v,%v,%v\n", x, z, math.Sin(4*x)+z*z+0.5*rng.NormFloat64())
+	}
+	data := filepath.Join(t.TempDir(), "data.csv")
+	file := filepath.Join(t.TempDir(), "m.krigo")
+	must.Do(t, os.WriteFile(data, []byte(text), 0o600))
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read())(t)
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{ARD: "auto"}}
+	m := must.Get(krigo.Fit(t.Context(), table, o))(t)
+	must.Need(t, len(m.Findings.Of(finding.KernelsAveraged)) == 1, "%v", m.Findings)
+	must.Do(t, m.Save(file))
+	agrees, said := verify(t, file, data)
+	must.Hold(t, agrees, "%s", said)
 }
 
 // TestOtherData shows that verify.py refuses a table with a changed row, or without a row.

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/fit/plan"
+	"github.com/krigo-gp/krigo/internal/fit/search"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -84,7 +85,8 @@ func otherKernel(o ask.Asked, m *model.Model) string {
 			return plan.SameShape(f.Spec(), s) && f.Mean == base.Mean
 		})
 	}
-	if !other(is) || (o.Averages() && is.Name == "sum" && !slices.ContainsFunc(is.Parts, other)) {
+	if !other(is) || (o.Averages() && is.Name == "sum" &&
+		len(is.Parts) <= search.MostAveraged && !slices.ContainsFunc(is.Parts, other)) {
 		return ""
 	}
 	return fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s",
