@@ -91,7 +91,7 @@ func TestReport(t *testing.T) {
 		{"report", data.Boston(), data.Boston(), boston},
 		{"report-1d", data.Snelson(), data.Snelson(),
 			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}}},
-		{"report-rich", rich, rich, krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1},
+		{"report-rich", rich, rich, krigo.Options{Data: of, Kernel: krigo.Kernel{Expression: "rq", ARD: "on"}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd",
 				"the area of the whole floor in square metres (m²)"}}}},
 		{"report-alone", rich, nil, krigo.Options{Data: of, Run: krigo.Run{Restarts: 1}}},
