@@ -65,8 +65,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetForAll: a budget is also for what follows the kernels: training on all rows, of which a sample compares
-// kernels, and the kernels that are tried after all others. A refit tries the same kernels without a clock.
+// TestBudgetForAll: a budget also counts the training on all rows that follows a sample, and the kernels that are tried
+// after all others. A refit tries the same kernels without a clock.
 func TestBudgetForAll(t *testing.T) {
 	must.Long(t)
 	table := bumps(t, 600) // of 420 prior rows, 300 compare kernels, so that what follows takes about as long as a kernel

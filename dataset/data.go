@@ -218,7 +218,7 @@ type Encoding struct {
 	// Whether means leave out values that stand apart (see [SlipFrom]). They count in older models.
 	Without bool `json:"without_apart,omitzero"`
 
-	further bool // rows are none of the model's own: texts are filled as gaps are; set by Filling
+	further bool // rows aren't the model's own, so texts are filled as gaps are; set by Filling
 }
 
 // Column is what an [Encoding] says about one column of a table.

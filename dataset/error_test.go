@@ -12,7 +12,7 @@ import (
 )
 
 // TestErrorOfPredict: a missing value is no error, unless the constants of the scaling are declared. The error gives its
-// place. A value that overflows when it is scaled is none, since it takes no other row's prediction.
+// place. A value that overflows when it is scaled is no error, since it takes no other row's prediction.
 func TestErrorOfPredict(t *testing.T) {
 	var rows [][]float64
 	for i := range 60 {

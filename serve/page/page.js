@@ -458,7 +458,7 @@ async function many(body, name) {
     let r, unread = "";
     if (target >= 0) r = await ask("&observed=true").catch(e => void (unread = e.message));
     const {predictions: every, observed} = await (r || await ask("")).json(), fits = lines.length === every.length && lines.every(row => row.length === header.length);
-    // A row whose prediction overflows has none, and isn't shown.
+    // A row whose prediction overflows isn't shown.
     const there = every.flatMap((p, i) => p ? [i] : []), predictions = there.map(i => every[i]), rows = there.map(i => lines[i] ?? []), gone = every.findIndex(p => !p);
     if (mine !== tables) return;
     problem("");

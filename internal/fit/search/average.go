@@ -31,7 +31,7 @@ const (
 func temperature(n int) float64 { return math.Sqrt(float64(n)) / 2 }
 
 // Averaged returns what training found, with the average of the kernels in place of the best, if
-// several weigh something.
+// several weigh something. The value and how training stopped are still the best kernel's.
 func (t Trained) Averaged(p *plan.Plan) (Trained, error) {
 	weigh := func(runs []Run) (weights []float64) {
 		var sum float64
