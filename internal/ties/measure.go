@@ -246,10 +246,15 @@ func (l Look) withoutInputs(ctx context.Context, t *Tie, members [][]int, apart 
 	return nil
 }
 
-// blind fits a model without some of the inputs.
+// mostFitted is the largest number of inputs for which blind fits models. On ames (332 inputs) ten
+// such models took 5 of 15 CPU seconds.
+const mostFitted = 200
+
+// blind fits a model without some of the inputs, or takes what some inputs tell from the full model
+// where a fit takes long.
 func (l Look) blind(ctx context.Context, g posterior.Given,
 	inputs []int) (posterior.Given, error) {
-	if l.Brief {
+	if l.Brief || g.X.Cols > mostFitted {
 		return unaware(ctx, g, inputs)
 	}
 	x := linalg.New(g.X.Rows, max(1, g.X.Cols-len(inputs))).Until(ctx)
