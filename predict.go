@@ -136,7 +136,7 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 	}
 	draws := linalg.New(x.Rows, o.Count)
 	if err := m.Posterior.Sample(ctx, x, draws,
-		posterior.Draws{Seed: o.Seed, Solve: iterations(o.Progress)}); err != nil {
+		posterior.Draws{Seed: o.Seed, Solve: iterations(o.Progress), Stretch: m.Stretch()}); err != nil {
 		return nil, err
 	}
 	samples = make([][]float64, x.Rows)
@@ -193,7 +193,7 @@ func (m *Model) Covariance(ctx context.Context,
 	if cov, err = m.Posterior.Covariance(ctx, x); err != nil {
 		return matrix.Dense{}, fmt.Errorf("%s: %w", table.Source, err)
 	}
-	scale := m.Scaling.TargetScale
+	scale := m.Scaling.TargetScale * m.Stretch()
 	for i := range cov.Rows {
 		scaled := max(cov.At(i, i), 0)
 		for j, v := range cov.Row(i) {

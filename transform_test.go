@@ -53,7 +53,7 @@ func TestTransformChosen(t *testing.T) {
 	must.Be(t, len(m.Findings.Of(finding.TargetTransform)), 1)
 	var file bytes.Buffer
 	must.Do(t, m.Write(&file))
-	must.Be(t, file.Bytes()[8], 7)
+	must.Be(t, file.Bytes()[8], 17)
 	again := must.Get(krigo.Read(&file))(t)
 	a, b := must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t),
 		must.Get(again.Predict(t.Context(), table, krigo.PredictOptions{}))(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -86,8 +87,21 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles,
 	slices.Sort(deviations)
 	// The k-th smallest of n errors is the half-width (split conformal prediction).
 	k := rank(conformalLevel, n)
-	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1],
-		Normalised: deviations[k-1], From: from, Misses: misses, Deviations: deviations}, nil
+	c := &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1],
+		Normalised: deviations[k-1], From: from, Misses: misses, Deviations: deviations}
+	if m.stretches() {
+		c.Stretch = c.stretched()
+	}
+	return c, nil
+}
+
+// stretches says whether calibration may change standard deviations: if the noise is Gaussian and
+// isn't known, and if the certificate says nothing of draws or in standard deviations, since that
+// is about the GP's own.
+func (m *Model) stretches() bool {
+	return m.Noise == "" && m.NoiseColumn == "" && m.Sited() == nil && m.Terms.MeanAlone() &&
+		m.Terms.Loss.Kind != pacbayes.Scaled &&
+		!slices.ContainsFunc(m.Terms.Slices, pacbayes.IsOwn)
 }
 
 // sets returns the Sets of a model of two classes, or nil if its certified rows can't give any.

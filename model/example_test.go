@@ -40,7 +40,7 @@ func ExampleModel_PredictAt() {
 	// Output:
 	// -1.4 ± 0.3, from -2.0 to -0.8, 0 inputs outside
 	// 0.3 ± 0.3, from -0.3 to 0.9, 0 inputs outside
-	// -0.3 ± 0.9, from -2.0 to 1.3, 1 inputs outside
+	// -0.3 ± 0.8, from -2.0 to 1.3, 1 inputs outside
 	// a 1×2 matrix: want a column for each of the model's inputs, 1 in all, in their order
 }
 

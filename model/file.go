@@ -51,6 +51,7 @@ const (
 	monotone  = 11 // predictions that rise or fall with an input
 	ordered   = 15 // rows hashed in another order of the columns than the inputs'
 	without   = 16 // values that stand apart don't scale inputs, or fill their gaps
+	stretched = 17 // certified rows change predictions' standard deviations
 )
 
 // header is the JSON part of a model file.
@@ -142,6 +143,8 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 func (m *Model) needs() uint32 {
 	prior, _ := m.Posterior.OfPrior()
 	switch version := m.FileVersion(); {
+	case m.Stretch() != 1:
+		return stretched
 	case m.Scaling.Without || (m.Encoding != nil && m.Encoding.Without):
 		return max(version, without)
 	case m.HashOrder != nil:

@@ -123,6 +123,7 @@ func Lost(d *dataset.Data, ps []Prediction) (found finding.List, err error) {
 
 // predictions makes Predictions, given the counts for Prediction.Outside.
 func (m *Model) predictions(at observation.At, outside []int) ([]Prediction, error) {
+	at.Variance, at.Noises = m.Stretched(at.Variance, at.Noises)
 	ps, err := m.Observation.Predict(at)
 	for i := range ps {
 		ps[i].Outside = outside[i]

@@ -22,7 +22,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		return nil, err
 	}
 	mean := at.allowed(at.z, at.mean)
-	variance := at.variance
+	variance, noises := m.Stretched(at.variance, at.noises)
 	if err := d.Ranks().Agree(m.scorable(d, rows, at)); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	lp := make([]float64, len(at.z))
 	inside := 0.
 	var scores scores
-	spreads, err := m.Spreads(mean, variance, at.noises)
+	spreads, err := m.Spreads(mean, variance, noises)
 	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		miss := at.Y[i] - at.Mean[i]
 		se[i] = miss * miss
 		// −ln of the density or probability of y
-		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.NoiseIn(at.noises, i))
+		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.NoiseIn(noises, i))
 		if m.Scaling.Transform != nil {
 			// the density of the transformed target times the transform's slope
 			lp[i] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
@@ -69,7 +69,7 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 			}
 		}
 		// A normal score is standard normal if the predictive distribution is right.
-		z, err := noise.NormalScore(v, mean[i], variance[i], m.NoiseIn(at.noises, i))
+		z, err := noise.NormalScore(v, mean[i], variance[i], m.NoiseIn(noises, i))
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,8 @@ func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) err
 		return inside(s.z, math.Sqrt2*math.Erfinv(l))
 	})
 	if c != nil {
-		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.deviations, c.Normalised))
+		_, normalised, _ := c.At(0) // no error: every c has this level
+		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.deviations, normalised))
 	}
 	// The probability integral transform of every row, counted in tenths. It is uniform if
 	// predictive distributions are right.

@@ -1,6 +1,7 @@
 package posterior
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -32,8 +33,9 @@ const (
 
 // Draws say how functions are drawn. The same seed draws the same functions.
 type Draws struct {
-	Seed  uint64
-	Solve Iterative
+	Seed    uint64
+	Solve   Iterative
+	Stretch float64 // factor of a draw's distance from the mean; 0: 1
 }
 
 // Sample writes joint draws of f, without noise, at the rows of x. Each column of out is a draw.
@@ -74,8 +76,8 @@ func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (e
 	}
 	for i, m := range mean {
 		row := out.Row(i)
-		for j := range row {
-			row[j] += m
+		for j, off := range row {
+			row[j] = m + cmp.Or(d.Stretch, 1)*off
 		}
 	}
 	return nil

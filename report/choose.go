@@ -78,6 +78,9 @@ func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
 	if noises == nil {
 		noises = r.noises(b.x, b.mean, b.variance)
 	}
+	if s.role != dataset.Certified { // what certified rows show of the GP made the stretch
+		b.variance, noises = r.m.Stretched(b.variance, noises)
+	}
 	point, sds, err := r.m.Points(b.mean, b.variance, noises)
 	if err != nil {
 		return err

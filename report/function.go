@@ -296,7 +296,8 @@ func (r *maker) sliceOf(k int) (s slice) {
 		if s.mean, err = r.raw(mean, variance); err != nil {
 			return err
 		}
-		spreads, err := r.m.Spreads(mean, variance, r.noises(x, mean, variance))
+		variance, noises := r.m.Stretched(variance, r.noises(x, mean, variance))
+		spreads, err := r.m.Spreads(mean, variance, noises)
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")

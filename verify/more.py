@@ -260,6 +260,8 @@ def check_conformal(c, arrays, missed, rows, noise, source, size):
             if not same(b, a, unit):
                 same_width(f"one of the conformal {name}", b, a, unit, rounding * unit)
                 rounded = f": rounding moves scores by up to {rounding:.2g} sd of the target, and smaller ones couldn't be told apart"
+    if c.has("stretch"):
+        near("the stretch of predictions' standard deviations", c("stretch", float), (n * c("normalised", float) / 1.959963984540054 + 40) / (n + 40))
     return rounded
 
 

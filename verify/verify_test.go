@@ -649,6 +649,11 @@ func TestNoiseless(t *testing.T) {
 			t.Errorf("half the %s: %s", name, said)
 		}
 	}
+	h, arrays := opened(raw)
+	times("conformal.stretch", 0.9, 0)(h, arrays)
+	must.Do(t, os.WriteFile(file, closed(raw, h, arrays), 0o600))
+	agrees, said = verify(t, file, data)
+	must.Hold(t, !agrees && strings.Contains(said, "stretch"), "%v", said)
 	for unit, expression := range map[float64]string{1e300: "se", 1e-300: "se", 1: "additive"} {
 		_, file, data := noiseless(t, 60, unit, expression)
 		agrees, said := verify(t, file, data)

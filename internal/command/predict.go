@@ -345,13 +345,14 @@ predict ignores other columns. Results are in the target's own units:
   mean                 of the function and of the target
   latent_variance      of the function itself
   predictive_variance  of an observation, with observation noise
-  lower95, upper95     central 95 % credible interval for an observation
+  lower95, upper95     central 95 % interval for an observation
   outside              how many inputs lie outside the range of the model's rows; 1 if none does, but the row is farther
                        from the training rows than nearly all others
   latent_sd            the root of latent_variance, also if the variance is outside the range of numbers
   predictive_sd        the root of predictive_variance, likewise
 
-This interval is the model's own belief, and isn't certified. --intervals adds other intervals, in columns KIND_lower
+This interval isn't certified. It is the model's own, with standard deviations times a factor by which it holds about
+95 % of the certified rows (conformal.stretch of krigo fit --json). --intervals adds other intervals, in columns KIND_lower
 and KIND_upper. Each kind has its own guarantee:
 
   conformal    holds 95 % of further targets, or the share --level, on average over draws of the certified rows (or,

@@ -92,8 +92,10 @@ func Scores(m *model.Model) string {
 	r2 := spelling.If(x.R2 != 0, ", R² %.3f%s", x.R2, spelling.If(of != "", " %s", of))
 	hold := spelling.Either(m.Censored != "", "hold, or don't contradict,", "hold")
 	return said + fmt.Sprintf("%s %s%s, MAE %s (in units of %s)%s. The model's own 95 %% "+
-		"intervals %s %.1f %% of the targets.", name, value, beside(m), cautious.Digits(x.MAE, 3),
-		m.Counted(cautious.Name(m.Target)), r2, hold, 100*x.Coverage95)
+		"intervals %s %.1f %% of the targets.%s", name, value, beside(m), cautious.Digits(x.MAE, 3),
+		m.Counted(cautious.Name(m.Target)), r2, hold, 100*x.Coverage95,
+		spelling.If(m.Stretch() != 1, " By these rows, predictions have %.2f times its "+
+			"standard deviations.", m.Stretch()))
 }
 
 // Simpler returns a constant and a linear model, with their names, as far as the context has them.
