@@ -70,6 +70,7 @@ const (
 	Unseen         Kind = "unseen_categories"
 	UngroupedTests Kind = "ungrouped_test_rows"
 	SeenTests      Kind = "test_rows_seen"
+	Unscored       Kind = "test_rows_unscored"
 	NearBlocks     Kind = "blocks_near"
 	Later          Kind = "later_rows"
 
@@ -272,6 +273,8 @@ var words = map[Kind]entry{
 		"it were cut off, predictions are about the cut values"},
 	Unseen: {Warning, "%n: %d of %d rows have a category that no prior row has; krigo " +
 		"treats it as \"other\": %Q"},
+	Unscored: {Warning, "%d of %d test rows can't be scored, the first in %n: %s; of all test " +
+		"figures only the loss counts these rows"},
 	UngroupedTests: {Warning, "test figures count rows, not groups: %s"},
 	SeenTests: {Warning, "%d of the %d test rows of %n equal rows that the model was made from, " +
 		"so they say " +

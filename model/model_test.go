@@ -478,17 +478,24 @@ func TestDecodeNames(t *testing.T) {
 	}
 }
 
-// TestScoreOverflows shows that an error names the first row that is too far away for its prediction to be a number.
+// TestScoreOverflows shows that figures leave out and name the first row that is too far away for its prediction to be a
+// number, and that it has the loss 1, also in its group.
 func TestScoreOverflows(t *testing.T) {
 	m := example(t, "linear", 2, false, kernel.ZeroMean{})
 	d := dataOf(t, []float64{1, 2, 1e300, 2, 3, 4}, []float64{1, 2, 3})
-	if s, err := m.Score(d, d.All(), nil); err == nil || !strings.Contains(err.Error(), "row 2") &&
-		!strings.Contains(err.Error(), "line 3") {
-		t.Errorf("%+v, %v", s, err)
-	}
-	if _, err := m.Score(d, []int{0, 2}, nil); err != nil {
-		t.Error(err)
-	}
+	want := must.Get(m.Score(d, []int{0, 2}, nil))(t)
+	got := must.Get(m.Score(d, d.All(), nil))(t)
+	must.Hold(t, got.Rows == 3 && got.Unscored == 1 && strings.Contains(got.Found[0].String(), "the first in row 2"), "%+v", got)
+	must.Near(t, got.MSE, want.MSE, 1e-12)
+	must.Near(t, got.NLPD, want.NLPD, 1e-12)
+	must.Near(t, got.MeanRisk, (2*want.MeanRisk+1)/3, 1e-12)
+	must.Near(t, got.GibbsRisk, (2*want.GibbsRisk+1)/3, 1e-12)
+	own := [2]*Test{must.Get(m.Score(d, []int{0}, nil))(t), must.Get(m.Score(d, []int{2}, nil))(t)}
+	got = must.Get(m.Score(d, d.All(), []int{0, 1, 1}))(t)
+	must.Near(t, got.MeanRisk, (own[0].MeanRisk+(own[1].MeanRisk+1)/2)/2, 1e-12)
+	must.Near(t, got.GibbsRisk, (own[0].GibbsRisk+(own[1].GibbsRisk+1)/2)/2, 1e-12)
+	_, err := m.Score(d, []int{1}, nil)
+	must.Hold(t, errors.Is(err, ErrUnscored), "%v", err)
 }
 
 func TestDecodeCrafted(t *testing.T) {

@@ -298,12 +298,12 @@ func (m *Model) saneTest() error {
 	if t == nil {
 		return nil
 	}
-	counted := 0
+	counted := max(t.Unscored, 0)
 	for _, n := range t.PIT {
 		counted += max(n, 0)
 	}
 	if t.Rows < 1 || t.Rows != cmp.Or(m.Counts[dataset.Test], t.Rows) || counted > t.Rows ||
-		!(t.MSE >= 0 && t.RMSERaw >= 0) ||
+		t.Unscored < 0 || !(t.MSE >= 0 && t.RMSERaw >= 0) ||
 		slices.ContainsFunc([]*float64{&t.GibbsRisk, &t.MeanRisk, &t.Coverage95}, noShare) {
 		return errors.New("the model file's test figures can't be those of its test rows")
 	}

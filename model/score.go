@@ -1,14 +1,17 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
@@ -16,17 +19,54 @@ import (
 
 // Score evaluates the model's predictions on the given rows of d and of all other ranks.
 // If group isn't nil, it holds the number of each row's group, and risks are averages over groups.
+// A row without a prediction has the loss 1. A row whose error overflows has its loss, too. All other
+// figures leave out these rows, which Found names. If no row is left, the error is an ErrUnscored.
 func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
-	at, err := m.sample(d, rows, group)
+	at, err := m.predicted(d, rows, group)
 	if err != nil {
 		return nil, err
 	}
 	mean := at.allowed(at.z, at.mean)
-	variance, noises := m.Stretched(at.variance, at.noises)
-	if err := d.Ranks().Agree(m.scorable(d, rows, at)); err != nil {
+	seen := at // as predictions have it
+	seen.variance, seen.noises = m.Stretched(at.variance, at.noises)
+	spreads, errs, err := m.SpreadsWithin(d.Context(), mean, seen.variance, seen.noises)
+	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
 	t := &Test{Rows: at.Rows, Groups: at.Groups, Limits: at.limits()}
+	at.Lost = make([]bool, len(rows))
+	// numbers of rows without a prediction, and of rows with other errors, and the first of these
+	var unscored [2][]float64
+	var first error
+	var all scores
+	for i, row := range rows {
+		noisy := seen.variance[i] + m.NoiseIn(seen.noises, i)
+		lost := errs[i] != nil || (at.wrong != nil && at.wrong[i] != nil) ||
+			!(at.variance[i] >= 0) || !linalg.Finite([]float64{noisy, at.mean[i], at.Mean[i]})
+		one, err := m.figures(seen, i, mean[i], spreads[i], lost)
+		switch {
+		case lost:
+			unscored[0] = append(unscored[0], float64(row))
+		case err != nil:
+			unscored[1] = append(unscored[1], float64(row))
+			first = cmp.Or(first, err)
+		default:
+			all = append(all, one)
+		}
+		if lost || !linalg.Finite([]float64{at.z[i], at.Y[i]}) {
+			at.Lost[i] = true
+			// so that no loss, which counts as 1, is looked for far away
+			for _, v := range [][]float64{at.z, at.Y, at.mean, at.Mean, at.variance} {
+				v[i] = 0
+			}
+		}
+	}
+	if err := t.leaveOut(d, unscored, first); err != nil {
+		return t, err
+	}
+	if t.Unscored == 0 {
+		at.Lost = nil
+	}
 	if t.GibbsRisk, err = m.drawRisk(at); err != nil {
 		return nil, err
 	}
@@ -37,55 +77,79 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		return nil, fmt.Errorf("the loss %s isn't a number from 0 to 1 on all test rows",
 			m.Terms.Loss.Kind)
 	}
-	n := float64(at.Rows)
-	se := make([]float64, len(at.z))
-	lp := make([]float64, len(at.z))
-	inside := 0.
-	var scores scores
-	spreads, err := m.Spreads(mean, variance, noises)
-	if err := d.Ranks().Agree(err); err != nil {
-		return nil, err
-	}
-	noise, _ := m.Likelihood() // no error: Spreads found the noise
-	for i, v := range at.z {
-		d := v - mean[i]
-		sd := math.Sqrt(spreads[i].Variance)
-		miss := at.Y[i] - at.Mean[i]
-		se[i] = miss * miss
-		// −ln of the density or probability of y
-		lp[i] = -noise.LogPredictive(v, mean[i], variance[i], m.NoiseIn(noises, i))
-		if m.Scaling.Transform != nil {
-			// the density of the transformed target times the transform's slope
-			lp[i] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
-		}
-		if r := v - m.From(mean[i], variance[i]); spreads[i].Lower*sd <= r &&
-			r <= spreads[i].Upper*sd {
-			inside++
-		}
-		if m.Scaling.AsIs { // the mean of y isn't the mean of f
-			d = miss * m.Scaling.TargetScale
-			if !m.Sited().Whole() {
-				lp[i] -= math.Log(m.Scaling.TargetScale)
-			}
-		}
-		// A normal score is standard normal if the predictive distribution is right.
-		z, err := noise.NormalScore(v, mean[i], variance[i], m.NoiseIn(noises, i))
-		if err != nil {
-			return nil, err
-		}
-		scores.z = append(scores.z, z)
-		scores.d = append(scores.d, miss)
-		scores.deviations = append(scores.deviations, d/sd)
-	}
-	sums := []float64{linalg.Sum(se), linalg.Sum(lp), inside}
-	if err := d.Ranks().Sum(sums); err != nil {
-		return nil, err
-	}
-	t.MSE = sums[0] / n
+	err = all.report(t, m.Conformal, d.Ranks().Sum)
 	t.RMSERaw = math.Sqrt(t.MSE) * m.Scaling.TargetScale
-	t.NLPD = sums[1] / n
-	t.Coverage95 = sums[2] / n
-	return t, scores.report(t, m.Conformal, d.Ranks().Sum)
+	return t, err
+}
+
+// figures returns the figures of row i, given its distribution of y, or an error if they overflow.
+func (m *Model) figures(at scored, i int, mean float64, y objective.Spread,
+	lost bool) (f figures, err error) {
+	noise, err := m.Likelihood()
+	noisy := m.NoiseIn(at.noises, i)
+	off := at.z[i] - mean
+	f.miss = at.Y[i] - at.Mean[i]
+	if sited := m.Sited(); sited != nil && m.Classes == nil {
+		if wrong := sited.Allows(at.z[i]); wrong != nil {
+			err = fmt.Errorf("its target is %v, and %w", at.z[i], wrong)
+		}
+	}
+	if lost || err != nil || !linalg.Finite([]float64{off * off / (at.variance[i] + noisy),
+		f.miss * f.miss}) {
+		return f, cmp.Or(err, errFar)
+	}
+	// −ln of the density or probability of y
+	f.lp = -noise.LogPredictive(at.z[i], mean, at.variance[i], noisy)
+	if m.Scaling.Transform != nil {
+		// the density of the transformed target times the transform's slope
+		f.lp -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
+	}
+	sd := math.Sqrt(y.Variance)
+	if r := at.z[i] - m.From(mean, at.variance[i]); y.Lower*sd <= r && r <= y.Upper*sd {
+		f.inside = 1
+	}
+	if m.Scaling.AsIs { // the mean of y isn't the mean of f
+		off = f.miss * m.Scaling.TargetScale
+		if !m.Sited().Whole() {
+			f.lp -= math.Log(m.Scaling.TargetScale)
+		}
+	}
+	f.deviation = off / sd
+	// A normal score is standard normal if the predictive distribution is right.
+	f.z, err = noise.NormalScore(at.z[i], mean, at.variance[i], noisy)
+	if f.z != f.z || f.lp-f.lp != 0 {
+		err = errFar
+	}
+	return f, err
+}
+
+// ErrUnscored is the error if no row of a table has test figures.
+var ErrUnscored = errors.New("no row has test figures")
+
+// errFar is the error of a row whose target is too far away to be scored.
+var errFar = errors.New("the target is so far from the prediction that the error overflows")
+
+// leaveOut counts the rows of d, on all ranks, that figures of t leave out, and names them.
+func (t *Test) leaveOut(d *dataset.Data, unscored [2][]float64, first error) error {
+	for k, reason := range []error{observation.ErrTooFar, cmp.Or(first, errFar)} {
+		rows, err := ranks.Gather(d.Ranks(), unscored[k])
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		where := fmt.Sprintf("row %.0f", rows[0]+1)
+		if d.Ranks().Size() == 1 {
+			where = d.Where(int(rows[0]))
+		}
+		t.Unscored += len(rows)
+		t.Found.Add(finding.Unscored, len(rows), t.Rows, where+" of "+d.Source, reason)
+	}
+	if t.Unscored == t.Rows && t.Found != nil {
+		return fmt.Errorf("%w: %v", ErrUnscored, t.Found[0])
+	}
+	return nil
 }
 
 // scored holds rows and their predictions in the units of losses, standard deviations of the
@@ -95,6 +159,7 @@ type scored struct {
 	// after the target's transform; else Y, Mean and Variance of Sample
 	z, mean, variance []float64
 	noises            []float64       // see NoisesAt
+	wrong             []error         // nil, or for each row nil or why it has no prediction
 	sides             []float64       // see dataset.Data.Sides; Y then has the limits
 	curve             *pacbayes.Curve // the certificate's curve of these rows, if it has one
 }
@@ -124,9 +189,30 @@ func (s scored) limits() (n int) {
 	return n
 }
 
-// sample returns the predictions at rows of d, this rank's part of all ranks' rows.
-// group holds each row's group, or is nil.
+// sample returns what predicted does, or an error if a row has no prediction, or a target that the
+// noise can't have.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
+	if noise := m.Sited(); noise != nil && m.Classes == nil {
+		if err := observation.CheckTargets(d, rows, noise); err != nil {
+			return s, err
+		}
+	}
+	s, err = m.predicted(d, rows, group)
+	return s, cmp.Or(err, firstOf(s.wrong, d.Table(), rows))
+}
+
+// firstOf returns the first error of these rows of a table, and names its row.
+func firstOf(wrong []error, t *dataset.Table, rows []int) error {
+	i := slices.IndexFunc(wrong, func(err error) bool { return err != nil })
+	if i < 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s: %w", t.Source, t.Where(rows[i]), wrong[i])
+}
+
+// predicted returns the predictions at rows of d, this rank's part of all ranks' rows.
+// group holds each row's group, or is nil.
+func (m *Model) predicted(d *dataset.Data, rows, group []int) (s scored, err error) {
 	if group != nil {
 		s.Group, s.Groups = lists.Numbered(lists.Of(rows, func(row int) int { return group[row] }))
 	}
@@ -138,11 +224,6 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	}
 	if s.Y, err = d.Targets(rows); err != nil {
 		return s, err
-	}
-	if noise := m.Sited(); noise != nil && m.Classes == nil {
-		if err := observation.CheckTargets(d, rows, noise); err != nil {
-			return s, err
-		}
 	}
 	sizes, err := d.Sizes(rows, s.Y)
 	if err != nil {
@@ -165,14 +246,12 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 	s.Mean = s.mean
 	s.Variance = s.variance
 	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
-		point, sd, err := m.Points(s.mean, s.variance, s.noises)
-		var of *dataset.Error
-		if errors.As(err, &of) {
-			err = fmt.Errorf("%s: %s: %w", d.Source, d.Where(rows[of.Row-1]), of.Err)
-		}
+		spreads, wrong, err := m.SpreadsWithin(d.Context(), s.mean, s.variance, s.noises)
 		if err != nil {
 			return s, err
 		}
+		point, sd := m.PointsOf(s.mean, s.variance, spreads)
+		s.wrong = wrong
 		if s.Mean = point; scaled {
 			s.Scale = sd
 		}
@@ -192,7 +271,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error)
 
 // judge replaces the predictions by labels that are wrong where the label of all models is wrong.
 func (s *scored) judge(by *Several, table *dataset.Table, rows []int) error {
-	p, truth, err := by.Judged(table, rows)
+	p, truth, wrong, err := by.judged(table, rows)
+	s.wrong = wrong
 	for i, y := range s.Y {
 		s.Mean[i] = y
 		if err == nil && Likeliest(p[i]) != truth[i] {
@@ -205,24 +285,33 @@ func (s *scored) judge(by *Several, table *dataset.Table, rows []int) error {
 // Judged returns the probability of each class against the others for each of the given rows of a
 // table, and the place of the row's own class. Every row must have a class.
 func (s *Several) Judged(table *dataset.Table, rows []int) (p [][]float64, truth []int, err error) {
+	p, truth, wrong, err := s.judged(table, rows)
+	return p, truth, cmp.Or(err, firstOf(wrong, table, rows))
+}
+
+// judged does what Judged does, and says for each row why it has no prediction, or nil.
+func (s *Several) judged(table *dataset.Table, rows []int) (p [][]float64, truth []int,
+	wrong []error, err error) {
 	p = make([][]float64, len(rows))
 	truth = make([]int, len(rows))
+	wrong = make([]error, len(rows))
 	for k, m := range s.Models {
 		d, err := m.Labelled(table)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		at, err := m.sample(d, rows, nil)
+		at, err := m.predicted(d, rows, nil)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		for i := range rows {
+			wrong[i] = cmp.Or(wrong[i], at.wrong[i])
 			if p[i] = append(p[i], at.Mean[i]); at.Y[i] == 1 {
 				truth[i] = k
 			}
 		}
 	}
-	return p, truth, nil
+	return p, truth, wrong, nil
 }
 
 // ofDraws returns the sample that the certificate counts:
@@ -269,21 +358,4 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 		losses[i] = m.Terms.Loss.OfDraw(one, y, scale)
 	}
 	return at.MeanOf(losses)
-}
-
-// scorable returns an error if the prediction of a row, or its distance from the target, isn't a
-// finite number. That happens very far from the training rows, and with a posterior in a forged
-// file.
-func (m *Model) scorable(d *dataset.Data, rows []int, at scored) error {
-	for i, z := range at.z {
-		miss := z - at.mean[i]
-		off := at.Y[i] - at.Mean[i]
-		if noisy := at.variance[i] + m.NoiseIn(at.noises,
-			i); !linalg.Finite([]float64{miss * miss / noisy, noisy, off * off}) ||
-			!(at.variance[i] >= 0) {
-			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs "+
-				"are too far from the training data", d.Source, d.Where(rows[i]))
-		}
-	}
-	return nil
 }

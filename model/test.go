@@ -3,12 +3,18 @@ package model
 import (
 	"math"
 
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Test holds figures of the model on test rows, which the model wasn't made from.
 type Test struct {
 	Rows int `json:"rows"`
+	// rows that count in the risks alone, because their predictions or errors overflow
+	Unscored int `json:"unscored,omitempty"`
+	// the first of these rows, which a model file has among its findings
+	Found finding.List `json:"-"`
 	// rows whose targets are known as limits of detection alone
 	Limits int `json:"limits,omitempty"`
 	// number of groups, if risks are averages over groups
@@ -42,32 +48,46 @@ type Coverage struct {
 // levels are the levels that Test.Coverage lists.
 var levels = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
-// scores holds the normal scores z of test rows (objective.Likelihood), residuals d, and these in
-// standard deviations of y.
-type scores struct{ z, d, deviations []float64 }
+// figures are those of a test row: its normal score (objective.Likelihood), its residual, also in
+// standard deviations of y, −ln of its density, and whether y is in the central 95 % interval: 0 or 1.
+type figures struct{ z, miss, deviation, lp, inside float64 }
 
-// report sets the fields of t that compare the targets with distributions and intervals.
-// sum adds counts up over ranks.
-func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
-	inside := func(v []float64, half float64) float64 {
-		return float64(len(lists.If(v, func(x float64) bool { return math.Abs(x) <= half })))
+// scores holds the figures of test rows.
+type scores []figures
+
+// report sets the fields of t that compare distributions and intervals with the targets.
+// sum adds up over ranks.
+func (s scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
+	z := func(f figures) float64 { return f.z }
+	inside := func(of func(figures) float64, half float64) float64 {
+		return float64(len(lists.If(s, func(f figures) bool { return math.Abs(of(f)) <= half })))
 	}
+	total := func(of func(figures) float64) float64 { return linalg.Sum(lists.Of(s, of)) }
 	counts := lists.Of(levels, func(l float64) float64 {
-		return inside(s.z, math.Sqrt2*math.Erfinv(l))
+		return inside(z, math.Sqrt2*math.Erfinv(l))
 	})
 	if c != nil {
 		_, normalised, _ := c.At(0) // no error: every c has this level
-		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.deviations, normalised))
+		counts = append(counts,
+			inside(func(f figures) float64 { return f.miss }, c.HalfWidth),
+			inside(func(f figures) float64 { return f.deviation }, normalised))
 	}
+	sums := []float64{total(func(f figures) float64 { return f.miss * f.miss }),
+		total(func(f figures) float64 { return f.lp }),
+		total(func(f figures) float64 { return f.inside })}
 	// The probability integral transform of every row, counted in tenths. It is uniform if
 	// predictive distributions are right.
 	pit := make([]float64, 10)
-	for _, z := range s.z {
-		u := 0.5 * math.Erfc(-z/math.Sqrt2)
+	for _, f := range s {
+		u := 0.5 * math.Erfc(-f.z/math.Sqrt2)
 		pit[min(int(10*u), 9)]++
 	}
-	err := sum(counts, pit)
-	share := func(i int) float64 { return counts[i] / float64(t.Rows) }
+	err := sum(counts, pit, sums)
+	n := float64(t.Rows - t.Unscored)
+	t.MSE = sums[0] / n
+	t.NLPD = sums[1] / n
+	t.Coverage95 = sums[2] / n
+	share := func(i int) float64 { return counts[i] / n }
 	t.Coverage = lists.To(len(levels), func(i int) Coverage {
 		return Coverage{levels[i], share(i)}
 	})

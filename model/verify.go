@@ -131,6 +131,7 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error)
 		return "", err
 	}
 	a := *t
+	a.Found = nil
 	b := *m.Test
 	for _, n := range []struct {
 		name string

@@ -82,7 +82,7 @@ func (o *Observation) LeastNoise() float64 {
 // Spreads returns the distribution of y for each row, given the mean and variance of f there, and
 // the noise variances that NoisesAt returns. An error about a row is a *dataset.Error.
 func (o *Observation) Spreads(mean, variance, noises []float64) ([]objective.Spread, error) {
-	of, errs, err := o.spreads(context.Background(), mean, variance, noises)
+	of, errs, err := o.SpreadsWithin(context.Background(), mean, variance, noises)
 	for i, wrong := range errs {
 		if wrong != nil {
 			return nil, &dataset.Error{Row: i + 1, Err: wrong}
@@ -91,10 +91,10 @@ func (o *Observation) Spreads(mean, variance, noises []float64) ([]objective.Spr
 	return of, err
 }
 
-// spreads does what Spreads does, with an error or nil for each row, and panics with a matrix.End
-// after ctx has ended. A mean or a variance that isn't finite is an error here, before anything
+// SpreadsWithin does what Spreads does, with an error or nil for each row, and panics with a
+// matrix.End after ctx has ended. A row with an error has zeros. A mean or a variance that isn't finite is an error here, before anything
 // searches for its quantiles.
-func (o *Observation) spreads(ctx context.Context, mean, variance,
+func (o *Observation) SpreadsWithin(ctx context.Context, mean, variance,
 	noises []float64) (of []objective.Spread, errs []error, err error) {
 	noise, err := o.Likelihood()
 	if err != nil {
@@ -107,6 +107,7 @@ func (o *Observation) spreads(ctx context.Context, mean, variance,
 			of[i], errs[i] = noise.Spread(mean[i], variance[i], o.NoiseIn(noises, i))
 		}
 		if errs[i] != nil && errs[i] != ErrTooFar {
+			of[i] = objective.Spread{}
 			errs[i] = fmt.Errorf("the noise %q: %w", o.Noise, errs[i])
 		}
 	})

@@ -85,30 +85,35 @@ func (p Prediction) Fill(values []float64) {
 // unless the prediction is a median.
 func (o *Observation) Points(mean, variance, noises []float64) (point, sd []float64, err error) {
 	spreads, err := o.Spreads(mean, variance, noises)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		point, sd = o.PointsOf(mean, variance, spreads)
 	}
+	return point, sd, err
+}
+
+// PointsOf does what Points does, given each row's distribution of y. Of a row that has none, as
+// SpreadsWithin says, it computes nothing.
+func (o *Observation) PointsOf(mean, variance []float64,
+	spreads []objective.Spread) (point, sd []float64) {
 	sd = lists.Of(spreads, func(s objective.Spread) float64 { return math.Sqrt(s.Variance) })
 	noise := o.Sited()
 	if o.Scaling.Transform == nil && noise == nil {
-		return mean, sd, nil
+		return mean, sd
 	}
 	point = make([]float64, len(mean))
-	if noise != nil {
-		for i, f := range mean {
-			point[i], sd[i] = noise.Point(f, variance[i],
-				o.ObservationNoise), sd[i]/o.Scaling.TargetScale
-		}
-		o.Scaling.Standard(point, point)
-		return point, sd, nil
-	}
 	// A transform's mean and variance are integrals, so rows are done in parallel.
 	Each(context.Background(), len(mean), func(i int) {
-		point[i], sd[i] = o.point(mean[i], spreads[i].Variance)
+		switch {
+		case spreads[i] == objective.Spread{}:
+		case noise != nil:
+			point[i] = noise.Point(mean[i], variance[i], o.ObservationNoise)
+		default:
+			point[i], sd[i] = o.point(mean[i], spreads[i].Variance)
+		}
 		sd[i] /= o.Scaling.TargetScale
 	})
 	o.Scaling.Standard(point, point)
-	return point, sd, nil
+	return point, sd
 }
 
 // point returns the prediction and the standard deviation of y in the target's unit, if the target
@@ -143,7 +148,7 @@ type At struct {
 // Predict returns predictions of rows, in the target's units, without Outside.
 // A row whose prediction overflows is lost (see Prediction.Lost).
 func (o *Observation) Predict(at At) ([]Prediction, error) {
-	spreads, errs, err := o.spreads(at.Context, at.Mean, at.Variance, at.Noises)
+	spreads, errs, err := o.SpreadsWithin(at.Context, at.Mean, at.Variance, at.Noises)
 	if err != nil {
 		return nil, err
 	}

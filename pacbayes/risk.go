@@ -12,7 +12,7 @@ import "github.com/krigo-gp/krigo/internal/lists"
 // The sum is compensated and has a fixed order, so the result doesn't depend on the number of
 // processors. Risk panics if slices have unequal lengths. Its error is an error of Sum.
 func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
-	if s.Group != nil {
+	if s.Group != nil || s.Lost != nil {
 		return s.meanOf(s.drawLosses(l))
 	}
 	n := float64(s.units())

@@ -20,6 +20,9 @@ type Sample struct {
 	Group  []int
 	Groups int
 
+	// Lost, unless nil on all ranks, says which rows have no prediction. Their loss is 1.
+	Lost []bool
+
 	// Slices are the kinds of rows that have bounds of their own, by Terms.Slices.
 	Slices []Slice
 
@@ -53,6 +56,11 @@ func (s Sample) units() int {
 // perUnit turns losses of rows into losses of units.
 // A group's loss, in [0,1] again, is the mean of its rows' losses.
 func (s Sample) perUnit(losses []float64) []float64 {
+	for i, lost := range s.Lost {
+		if lost {
+			losses[i] = 1
+		}
+	}
 	if s.Group == nil {
 		return losses
 	}

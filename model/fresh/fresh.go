@@ -90,6 +90,10 @@ type Fresh struct {
 	Dropped int `json:"dropped,omitempty"`
 	// Untargeted counts further rows without a target.
 	Untargeted int `json:"without_target,omitempty"`
+	// rows that only the losses count, because their predictions or errors overflow: without a
+	// prediction a row has the loss 1
+	Unscored int      `json:"unscored,omitempty"`
+	Notices  []string `json:"notices,omitempty"` // say which rows these are
 	// rows whose targets are known as limits alone
 	Limits int `json:"limits,omitempty"`
 	// each of the two bounds fails with probability at most Delta
@@ -277,7 +281,8 @@ func Certify(ctx context.Context, m *model.Model, table *dataset.Table) (found *
 		return nil, err
 	}
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Limits: s.Limits, Dropped: table.Found.Dropped,
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Limits: s.Limits, Unscored: s.Unscored,
+		Notices: s.Found.Words(), Dropped: table.Found.Dropped,
 		Untargeted: d.Table().Found.Untargeted, Repeats: copies.Repeats, Seen: copies.Seen,
 		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below,
 		EpsilonRaw: m.Terms.EpsilonRaw, GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
@@ -334,6 +339,9 @@ func (f *Fresh) Sentence(m *model.Model) string {
 	case f.Repeats > 0:
 		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if "+
 			"they are independent draws, not copies.", f.Repeats, f.Rows)
+	}
+	for _, notice := range f.Notices {
+		said += "\n" + notice
 	}
 	said += say.Limits(f.Limits, f.Rows) +
 		spelling.If(f.Dropped > 0,

@@ -110,6 +110,9 @@ func Score(d *deal.Dealt, m *model.Model) (err error) {
 		if d.Roles.Count(dataset.Test) > 0 {
 			m.Test, err = m.Score(d.Data, d.Data.RowsOf(d.Roles, dataset.Test), d.Roles.Group)
 		}
+		if m.Test != nil {
+			m.Findings = append(m.Findings, m.Test.Found...)
+		}
 		return err
 	}
 	_, gaps, err := m.Gaps(d.Test)
@@ -131,7 +134,14 @@ func Score(d *deal.Dealt, m *model.Model) (err error) {
 	if err != nil {
 		return err
 	}
-	m.Test, err = m.Score(d.Test, d.Test.All(), group)
+	t, err := m.Score(d.Test, d.Test.All(), group)
+	if t != nil {
+		m.Findings = append(m.Findings, t.Found...)
+	}
+	if errors.Is(err, model.ErrUnscored) { // another table mustn't take the fit
+		return nil
+	}
+	m.Test = t
 	return err
 }
 
