@@ -185,10 +185,10 @@ func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *r
 	return math.Erfc(sum/math.Sqrt(2*squares)) / 2
 }
 
-// large says whether 199 shuffles would take more than about a second.
+// large says whether 199 shuffles would take more than about .1 seconds.
 // To leave a unit of n rows out takes n³ operations. On ames (1,641 rows) 199 shuffles took 110 s.
 func large(members [][]int) bool {
-	const most = 3e8
+	const most = 3e7
 	var cubes float64
 	for _, rows := range members {
 		cubes += math.Pow(float64(len(rows)), 3)
