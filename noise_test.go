@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/observation"
 )
 
 // unsteady returns rows whose noise grows with x, from a standard deviation of .02 to 1.
@@ -76,4 +77,25 @@ func TestNoiseOfInputs(t *testing.T) {
 	} {
 		must.Refuse(krigo.Fit(t.Context(), table, o))(t, want)
 	}
+}
+
+// TestNoiseFarAway: a file can be read of a noise that an input far away makes large without limit.
+func TestNoiseFarAway(t *testing.T) {
+	table := unsteady(160)
+	o := krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"}, Kernel: krigo.Kernel{Noise: "linear",
+		Expression: "se"}}
+	for row := range 160 {
+		far := *table
+		far.Values = append([]float64(nil), table.Values...)
+		far.Values[2*row] = 400
+		m := must.Get(krigo.Fit(t.Context(), &far, o))(t)
+		if m.Varying == nil || m.Varying.High != observation.MostVarying {
+			continue // the row is certified
+		}
+		var file bytes.Buffer
+		must.Do(t, m.Write(&file))
+		must.Get(model.Read(&file))(t)
+		return
+	}
+	t.Error("no row's noise is without limit")
 }

@@ -68,8 +68,8 @@ func (v *Varying) check(d int) error {
 		d += 2
 	}
 	wrong := (v.Slopes != nil && len(v.Slopes) != d) || len(v.Weights) != len(v.Centres) ||
-		!(v.Low <= v.High) || !(math.Abs(v.Low) <= mostVarying &&
-		math.Abs(v.High) <= mostVarying) || (v.Centres != nil && !(v.Length > 0))
+		!(v.Low <= v.High) || !(math.Abs(v.Low) <= MostVarying &&
+		math.Abs(v.High) <= MostVarying) || (v.Centres != nil && !(v.Length > 0))
 	for _, c := range v.Centres {
 		wrong = wrong || len(c) != d
 	}
@@ -92,8 +92,8 @@ func (v *Varying) Beside(x matrix.Dense, mean, variance []float64, s float64) ma
 	return u
 }
 
-// mostVarying limits |ln a|.
-const mostVarying = 20
+// MostVarying is the largest |ln a|: of Low and High.
+const MostVarying = 20
 
 // Of does what Factors does for rows that it reads block by block.
 func (v *Varying) Of(rows Blocks) (a []float64, err error) {

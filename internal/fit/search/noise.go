@@ -236,7 +236,10 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 	// the rows have.
 	logs := varying.Logs(x)
 	mean := linalg.Sum(logs) / float64(len(logs))
-	varying.Shift, varying.Low, varying.High = -mean, slices.Min(logs)-mean, slices.Max(logs)-mean
+	const most = observation.MostVarying
+	varying.Shift = -mean
+	varying.Low = max(slices.Min(logs)-mean, -most)
+	varying.High = min(slices.Max(logs)-mean, most)
 	return varying, w[0] + mean, nil
 }
 
