@@ -3,6 +3,7 @@ package krigo
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -111,7 +112,7 @@ type SampleOptions struct {
 // Sample draws functions jointly from the model's posterior and returns their values at every row
 // of a table, row by row, in the target's own units:
 // draws of f, without observation noise, or of a count's mean.
-// The largest number stands for a value beyond it.
+// The largest number stands for a value beyond it. A row whose draws overflow has nil.
 func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 	o SampleOptions) (samples [][]float64, err error) {
 	defer matrix.Ended(&err)
@@ -150,8 +151,7 @@ func (m *Model) Sample(ctx context.Context, table *dataset.Table,
 				math.MaxFloat64))
 		}
 		if !linalg.Finite(samples[i]) {
-			return nil, fmt.Errorf("%s: %s: the samples overflow: its inputs are too far from "+
-				"the training data", table.Source, table.Where(i))
+			samples[i] = nil
 		}
 	}
 	return samples, nil
@@ -223,10 +223,20 @@ func WritePredictions(w io.Writer, ps []model.Prediction) error {
 	})
 }
 
-// Interval is one for a target, in its own units.
+// Interval is one for a target, in its own units. Both ends are NaN if the row has no prediction, or
+// if the interval overflows. JSON then has null, and a table has empty cells.
 type Interval struct {
 	Lower float64 `json:"lower"`
 	Upper float64 `json:"upper"`
+}
+
+// MarshalJSON writes null if there is no interval.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(i.Lower) {
+		return []byte("null"), nil
+	}
+	type plain Interval
+	return json.Marshal(plain(i))
 }
 
 // IntervalKinds returns the kinds of intervals that Intervals knows, apart from the credible
@@ -289,12 +299,7 @@ func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval,
 			}
 		}
 	}
-	return lists.Of(ps, func(p model.Prediction) Interval {
-		if p.Lost() { // only an interval of all numbers is sure to hold its target
-			return intervalOf(math.Inf(-1), math.Inf(1))
-		}
-		return of(p)
-	}), nil
+	return lists.Of(ps, of), nil
 }
 
 // band returns the interval that a certificate guarantees for a share of predictions:
@@ -442,8 +447,7 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 		// If rows are too few, the ends are −∞ and +∞.
 		// If an end is NaN, or infinite on the wrong side, a computation overflowed.
 		if !(e.Lower <= e.Upper) || math.IsInf(e.Lower, 1) || math.IsInf(e.Upper, -1) {
-			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far "+
-				"from the training data", table.Source, rows.Where(i), kind)
+			e = model.Ends{Lower: math.NaN(), Upper: math.NaN()}
 		}
 		is = append(is, intervalOf(e.Lower, e.Upper))
 	}

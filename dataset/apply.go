@@ -231,9 +231,9 @@ func (t *Table) RowOf(j, code int) (row int, found bool) {
 }
 
 // undatedAt keeps the first error about a cell of column j that is no date, for whoever needs the
-// cell. It returns the error if the table isn't one of rows to predict.
+// cell. It returns the error if the table isn't read for a model that fills gaps.
 func (t *Table) undatedAt(row, j int, wrong error) error {
-	if !t.reading.every || t.Disk != nil {
+	if !t.reading.fills || t.Disk != nil {
 		return t.cell(row, j, wrong)
 	}
 	if t.undated == nil {

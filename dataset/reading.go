@@ -55,6 +55,7 @@ type Reading struct {
 
 	names []string // columns that name things, set by Naming
 	every bool     // a row without a target is an error, set by Every
+	fills bool     // a date that can't be read is a gap, set by Filling
 }
 
 // Naming returns the reading of a table whose columns of these names, if it has them, name groups
@@ -349,6 +350,13 @@ func ungrouped(whole, separator string) (string, bool) {
 func (r Reading) Every() Reading {
 	r.Distinct = false
 	r.every = true
+	return r.Filling()
+}
+
+// Filling returns a reading for rows that a model wasn't made from. A date that can't be read is a
+// gap, which the model may fill.
+func (r Reading) Filling() Reading {
+	r.fills = true
 	return r
 }
 

@@ -54,6 +54,12 @@ func (t *Table) targeted(at []int) (*Table, error) {
 			left.Lines = append(left.Lines, t.Lines[k])
 		}
 	}
+	left.unread = map[place]string{}
+	for at, text := range t.unread {
+		if k, found := slices.BinarySearch(rows, at.row); found {
+			left.unread[place{k, at.column}] = text
+		}
+	}
 	left.restore()
 	return &left, nil
 }

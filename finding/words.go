@@ -402,11 +402,11 @@ var words = map[Kind]entry{
 		"better of " +
 		"several fits, neither certificate covers that choice"},
 	NewGaps: {Warning, "%n misses %d of %d cells (the first in %n), %s; the model's own rows " +
-		"miss none, so no guarantee is about these rows"},
+		"miss none, so none of the model's guarantees is about these rows"},
 	MayGroup: {Warning, "%n has %d values in %d rows, as names of patients or places do; if " +
 		"further rows are of new ones, say %s, so that the promise is about them"},
-	Unread: {Warning, "%n: %d of %d cells can't be read as numbers or dates (the first in %n: %q), %s; no " +
-		"guarantee is about these rows"},
+	Unread: {Warning, "%n: %d of %d cells can't be read as numbers or dates (the first in %n: %q), %s; none " +
+		"of the model's guarantees is about these rows"},
 	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +
 		"made from, in an " +
 		"input, or are farther from the training rows than nearly all others; no guarantee is " +

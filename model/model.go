@@ -179,12 +179,32 @@ func (m *Model) Trained() *posterior.Posterior {
 // Unlabelled returns a view of the columns that the model predicts from, with the columns that
 // Further lists. If the model's own rows had no gaps, gaps are filled here too (see Gaps).
 func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
-	d, err := m.Encoding.Unlabelled(t, m.Inputs)
-	if err != nil && m.Fills() && !m.Encoding.Fills() {
-		d, err = m.Filling().Unlabelled(t, m.Inputs)
+	return m.filled(func(m *Model) (*dataset.Data, error) {
+		d, err := m.Encoding.Unlabelled(t, m.Inputs)
+		if err == nil {
+			d, err = m.Beyond(d)
+		}
+		return d, err
+	})
+}
+
+// Later does what Labelled does for rows that the model wasn't made from.
+// It fills missing inputs as for rows to predict. How they are filled is part of the model, so bounds
+// from such rows are about the model and its filling.
+func (m *Model) Later(t *dataset.Table) (*dataset.Data, error) {
+	return m.filled(func(m *Model) (*dataset.Data, error) { return m.Labelled(t) })
+}
+
+// filled returns the view of m's rows or, if it fails, that of the model with the encoding Filling.
+func (m *Model) filled(view func(*Model) (*dataset.Data, error)) (*dataset.Data, error) {
+	if m.Joint != nil {
+		m = m.Joint.Models[0]
 	}
-	if err == nil {
-		d, err = m.Beyond(d)
+	d, err := view(m)
+	if err != nil && m.Fills() && !m.Encoding.Fills() {
+		filling := *m
+		filling.Encoding = m.Filling()
+		d, err = view(&filling)
 	}
 	return d, err
 }

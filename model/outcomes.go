@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
 )
 
@@ -19,7 +20,14 @@ type Outcomes struct {
 // Outcomes predicts the given rows of d, and returns the loss of each prediction, the rows' hashes,
 // and how many rows lie outside the training data or equal a row that the model was made from.
 func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
-	at, err := m.sample(d, rows, nil)
+	if err := m.CheckTargets(d, rows); err != nil {
+		return o, err
+	}
+	at, err := m.predicted(d, rows, nil)
+	if err != nil {
+		return o, err
+	}
+	gaps, _, err := m.Gaps(d)
 	if err != nil {
 		return o, err
 	}
@@ -30,17 +38,19 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 			scale = at.Scale[i]
 		}
 		// The loss has to be a number from 0 to 1. The comparison below refuses NaN, too.
-		loss := m.Terms.Loss.Point(at.Y[i], at.Mean[i], scale)
+		loss := 1. // of a row without a prediction
+		if at.wrong[i] == nil && linalg.Finite([]float64{at.mean[i], at.Mean[i]}) {
+			loss = m.Terms.Loss.Point(at.Y[i], at.Mean[i], scale)
+		}
 		if !(0 <= loss && loss <= 1) {
-			return o, fmt.Errorf("%s: %s: the prediction isn't a number, or its %s loss isn't "+
-				"between 0 and 1: the row's inputs are too far from the training data", d.Source,
+			return o, fmt.Errorf("%s: %s: the %s loss isn't a number between 0 and 1", d.Source,
 				d.Where(row), m.Terms.Loss.Kind)
 		}
 		o.Losses = append(o.Losses, loss)
 		if err := d.Read([]int{row}, x, nil); err != nil {
 			return o, err
 		}
-		if m.outside(x, at.variance[i]) > 0 {
+		if m.outside(x, at.variance[i]) > 0 || (gaps != nil && gaps[row] > 0) {
 			o.Outside++
 		}
 	}

@@ -35,33 +35,26 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	}
 	t := &Test{Rows: at.Rows, Groups: at.Groups, Limits: at.limits()}
 	at.Lost = make([]bool, len(rows))
-	// numbers of rows without a prediction, and of rows with other errors, and the first of these
-	var unscored [2][]float64
-	var first error
 	var all scores
+	var unscored []float64 // numbers of rows
+	var why error          // of the first of these rows
 	for i, row := range rows {
-		noisy := seen.variance[i] + m.NoiseIn(seen.noises, i)
-		lost := errs[i] != nil || (at.wrong != nil && at.wrong[i] != nil) ||
-			!(at.variance[i] >= 0) || !linalg.Finite([]float64{noisy, at.mean[i], at.Mean[i]})
-		one, err := m.figures(seen, i, mean[i], spreads[i], lost)
-		switch {
-		case lost:
-			unscored[0] = append(unscored[0], float64(row))
-		case err != nil:
-			unscored[1] = append(unscored[1], float64(row))
-			first = cmp.Or(first, err)
-		default:
+		one, err := m.figures(seen, i, mean[i], spreads[i], cmp.Or(errs[i], at.wrong[i]))
+		if err == nil {
 			all = append(all, one)
+			continue
 		}
-		if lost || !linalg.Finite([]float64{at.z[i], at.Y[i]}) {
-			at.Lost[i] = true
+		unscored = append(unscored, float64(row))
+		why = cmp.Or(why, err)
+		if at.Lost[i] = err == observation.ErrTooFar ||
+			!linalg.Finite([]float64{at.z[i], at.Y[i]}); at.Lost[i] {
 			// so that no loss, which counts as 1, is looked for far away
 			for _, v := range [][]float64{at.z, at.Y, at.mean, at.Mean, at.variance} {
 				v[i] = 0
 			}
 		}
 	}
-	if err := t.leaveOut(d, unscored, first); err != nil {
+	if err := t.leaveOut(d, unscored, why); err != nil {
 		return t, err
 	}
 	if t.Unscored == 0 {
@@ -82,21 +75,23 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	return t, err
 }
 
-// figures returns the figures of row i, given its distribution of y, or an error if they overflow.
+// figures returns the figures of row i, given its distribution of y or why it has none. The error is
+// ErrTooFar if the row has no prediction.
 func (m *Model) figures(at scored, i int, mean float64, y objective.Spread,
-	lost bool) (f figures, err error) {
+	wrong error) (f figures, err error) {
 	noise, err := m.Likelihood()
 	noisy := m.NoiseIn(at.noises, i)
 	off := at.z[i] - mean
 	f.miss = at.Y[i] - at.Mean[i]
-	if sited := m.Sited(); sited != nil && m.Classes == nil {
-		if wrong := sited.Allows(at.z[i]); wrong != nil {
-			err = fmt.Errorf("its target is %v, and %w", at.z[i], wrong)
-		}
+	if wrong != nil || err != nil || !(at.variance[i] >= 0) ||
+		!linalg.Finite([]float64{at.variance[i] + noisy, at.mean[i], at.Mean[i]}) {
+		return f, observation.ErrTooFar
 	}
-	if lost || err != nil || !linalg.Finite([]float64{off * off / (at.variance[i] + noisy),
-		f.miss * f.miss}) {
-		return f, cmp.Or(err, errFar)
+	if wrong := m.Allows(at.z[i]); wrong != nil {
+		return f, fmt.Errorf("its target is %v, and %w", at.z[i], wrong)
+	}
+	if !linalg.Finite([]float64{off * off / (at.variance[i] + noisy), f.miss * f.miss}) {
+		return f, errFar
 	}
 	// −ln of the density or probability of y
 	f.lp = -noise.LogPredictive(at.z[i], mean, at.variance[i], noisy)
@@ -129,27 +124,22 @@ var ErrUnscored = errors.New("no row has test figures")
 // errFar is the error of a row whose target is too far away to be scored.
 var errFar = errors.New("the target is so far from the prediction that the error overflows")
 
-// leaveOut counts the rows of d, on all ranks, that figures of t leave out, and names them.
-func (t *Test) leaveOut(d *dataset.Data, unscored [2][]float64, first error) error {
-	for k, reason := range []error{observation.ErrTooFar, cmp.Or(first, errFar)} {
-		rows, err := ranks.Gather(d.Ranks(), unscored[k])
-		if err != nil {
-			return err
-		}
-		if len(rows) == 0 {
-			continue
-		}
-		where := fmt.Sprintf("row %.0f", rows[0]+1)
-		if d.Ranks().Size() == 1 {
-			where = d.Where(int(rows[0]))
-		}
-		t.Unscored += len(rows)
-		t.Found.Add(finding.Unscored, len(rows), t.Rows, where+" of "+d.Source, reason)
+// leaveOut counts the rows of d, on all ranks, that figures of t leave out, and names the first.
+func (t *Test) leaveOut(d *dataset.Data, unscored []float64, why error) error {
+	rows, err := ranks.Gather(d.Ranks(), unscored)
+	if t.Unscored = len(rows); err != nil || rows == nil {
+		return err
 	}
-	if t.Unscored == t.Rows && t.Found != nil {
-		return fmt.Errorf("%w: %v", ErrUnscored, t.Found[0])
+	where := fmt.Sprintf("row %.0f", rows[0]+1)
+	if d.Ranks().Size() == 1 {
+		where = d.Where(int(rows[0]))
 	}
-	return nil
+	t.Found.Add(finding.Unscored, len(rows), t.Rows, where+" of "+d.Source,
+		cmp.Or(why, errFar))
+	if t.Unscored == t.Rows {
+		err = fmt.Errorf("%w: %v", ErrUnscored, t.Found[0])
+	}
+	return err
 }
 
 // scored holds rows and their predictions in the units of losses, standard deviations of the
@@ -159,7 +149,7 @@ type scored struct {
 	// after the target's transform; else Y, Mean and Variance of Sample
 	z, mean, variance []float64
 	noises            []float64       // see NoisesAt
-	wrong             []error         // nil, or for each row nil or why it has no prediction
+	wrong             []error         // for each row nil, or why it has no prediction
 	sides             []float64       // see dataset.Data.Sides; Y then has the limits
 	curve             *pacbayes.Curve // the certificate's curve of these rows, if it has one
 }
@@ -192,10 +182,8 @@ func (s scored) limits() (n int) {
 // sample returns what predicted does, or an error if a row has no prediction, or a target that the
 // noise can't have.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
-	if noise := m.Sited(); noise != nil && m.Classes == nil {
-		if err := observation.CheckTargets(d, rows, noise); err != nil {
-			return s, err
-		}
+	if err := m.CheckTargets(d, rows); err != nil {
+		return s, err
 	}
 	s, err = m.predicted(d, rows, group)
 	return s, cmp.Or(err, firstOf(s.wrong, d.Table(), rows))
@@ -245,13 +233,14 @@ func (m *Model) predicted(d *dataset.Data, rows, group []int) (s scored, err err
 	}
 	s.Mean = s.mean
 	s.Variance = s.variance
+	s.wrong = make([]error, len(rows))
 	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
 		spreads, wrong, err := m.SpreadsWithin(d.Context(), s.mean, s.variance, s.noises)
 		if err != nil {
 			return s, err
 		}
-		point, sd := m.PointsOf(s.mean, s.variance, spreads)
 		s.wrong = wrong
+		point, sd := m.PointsOf(s.mean, s.variance, spreads)
 		if s.Mean = point; scaled {
 			s.Scale = sd
 		}
@@ -296,7 +285,7 @@ func (s *Several) judged(table *dataset.Table, rows []int) (p [][]float64, truth
 	truth = make([]int, len(rows))
 	wrong = make([]error, len(rows))
 	for k, m := range s.Models {
-		d, err := m.Labelled(table)
+		d, err := m.Later(table)
 		if err != nil {
 			return nil, nil, nil, err
 		}

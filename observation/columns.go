@@ -8,7 +8,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/lists"
-	"github.com/krigo-gp/krigo/objective"
 )
 
 // Named returns the names of the columns of all properties by their fields in options and model
@@ -87,15 +86,21 @@ func (o *Observation) Same(other *Observation) bool {
 		reflect.DeepEqual(o.Kinds, other.Kinds)
 }
 
+// Allows returns nil, or why the noise can't have this target.
+func (o *Observation) Allows(y float64) error {
+	if noise := o.Sited(); noise != nil && o.Classes == nil {
+		return noise.Allows(y)
+	}
+	return nil
+}
+
 // CheckTargets returns an error that names the first row whose target the noise can't have.
-func CheckTargets(d *dataset.Data, rows []int, noise objective.Sited) error {
+func (o *Observation) CheckTargets(d *dataset.Data, rows []int) error {
 	y, err := d.Targets(rows)
 	for i, v := range y {
-		if err == nil {
-			if wrong := noise.Allows(v); wrong != nil {
-				err = fmt.Errorf("%s: %s: the target %q is %v, and %w: correct or remove the "+
-					"row, or take another noise", d.Source, d.Where(rows[i]), d.Target, v, wrong)
-			}
+		if wrong := o.Allows(v); wrong != nil && err == nil {
+			err = fmt.Errorf("%s: %s: the target %q is %v, and %w: correct or remove the "+
+				"row, or take another noise", d.Source, d.Where(rows[i]), d.Target, v, wrong)
 		}
 	}
 	return d.Ranks().Agree(err)

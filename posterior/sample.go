@@ -68,7 +68,7 @@ func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, d Draws) (e
 	mean := make([]float64, x.Rows)
 	p.Latent(x, mean, nil)
 	if p.Joint() == nil && x.Rows <= jointRows {
-		if err := p.sampleJoint(ctx, x, out, d.Seed); err != nil {
+		if err := p.sampleJoint(ctx, x, mean, out, d.Seed); err != nil {
 			return err
 		}
 	} else if err := p.samplePathwise(ctx, x, out, d.Seed, d.Solve); err != nil {
@@ -91,12 +91,23 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 
 // sampleJoint draws from N(0, Σ), where Σ is the covariance matrix of a factored posterior at x.
 // It factors Σ with the greatest pivots first, and stops when no pivot is left, because Σ is
-// singular to working precision for rows close to each other.
-func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed uint64) error {
+// singular to working precision for rows close to each other. A row whose variance overflows gets the
+// mean NaN, and takes no part in Σ.
+func (p *Posterior) sampleJoint(ctx context.Context, x matrix.Dense, mean []float64,
+	out matrix.Dense, seed uint64) error {
 	n := x.Rows
 	cov, err := p.jointCovariance(x)
 	if err != nil {
 		return err
+	}
+	for i := range mean {
+		if !linalg.Finite([]float64{mean[i], cov.At(i, i)}) {
+			mean[i] = math.NaN()
+			for j := range n {
+				cov.Set(i, j, 0)
+				cov.Set(j, i, 0)
+			}
+		}
 	}
 	diag := lists.To(n, func(i int) float64 { return max(cov.At(i, i), 0) })
 	f := iterative.NewPartialCholesky(diag, n)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -47,6 +48,19 @@ func fail(w http.ResponseWriter, status int, err error) {
 	}
 	// An error may quote the request, and so be as long as the request.
 	writeJSON(w, status, failure{strings.ToValidUTF8(clipTo(err.Error(), 4096), "")})
+}
+
+// An answer in CSV has at most mostNotices notices, each of at most noticeBytes bytes of text, since
+// clients take headers of some kilobytes.
+const (
+	mostNotices = 10
+	noticeBytes = 400
+)
+
+// inASCII returns a text as a header may have it. Other characters are escaped as in Go.
+func inASCII(text string) string {
+	quoted := strconv.QuoteToASCII(clipTo(text, noticeBytes))
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
 
 // clip returns the first 40 bytes of a text from a request, for a message.

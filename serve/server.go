@@ -29,6 +29,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
@@ -574,6 +575,7 @@ func (s *Server) predict(ctx context.Context, w http.ResponseWriter, r *http.Req
 	}
 	m, table, err := s.read(ctx, w, r, held, take)
 	var answer rowsAnswer
+	var told []string
 	if err == nil && m.others != nil {
 		switch {
 		case query.Get("observed") == "true":
@@ -585,7 +587,7 @@ func (s *Server) predict(ctx context.Context, w http.ResponseWriter, r *http.Req
 		}
 	}
 	if err == nil {
-		answer, err = s.answer(ctx, r, held, m, table)
+		answer, told, err = s.answer(ctx, r, held, m, table)
 	}
 	if err != nil {
 		return err
@@ -596,6 +598,11 @@ func (s *Server) predict(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if wantsCSV(r) {
 		kind = "text/csv; charset=utf-8"
 		write = func() { answer.csv(&paced{to: &text}) }
+		for i, notice := range told[:min(len(told), mostNotices)] {
+			if slices.Index(told, notice) == i { // several targets have the same gaps
+				w.Header().Add("Krigo-Notice", inASCII(notice))
+			}
+		}
 	}
 	// Long answers take turns, and leave processors to short ones.
 	if err := s.texts.take(ctx, held.of, table.Rows > shortRows, write); err != nil {
@@ -612,9 +619,10 @@ type rowsAnswer interface {
 	json(text *bytes.Buffer)
 }
 
-// answer returns what the models of a file say of a table, with what else the query asks for.
+// answer returns what the models of a file say of a table, with what else the query asks for, and
+// the notices about the table's rows.
 func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *served,
-	table *dataset.Table) (rowsAnswer, error) {
+	table *dataset.Table) (_ rowsAnswer, told []string, err error) {
 	var answers []Answer
 	for _, of := range append([]*served{m}, m.others...) {
 		if of.Joint != nil { // the models of the classes answer
@@ -622,19 +630,20 @@ func (s *Server) answer(ctx context.Context, r *http.Request, held *hold, m *ser
 		}
 		one, err := s.answerOf(ctx, r, held, of, table)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		answers = append(answers, one)
+		told = append(told, one.Notices...)
 	}
 	if m.Joint == nil {
 		answers[0].Others = answers[1:]
-		return answers[0], nil
+		return answers[0], told, nil
 	}
 	level, _ := levelOf(r.URL.Query()) // answerOf has refused a wrong one
 	l, err := m.together.JoinLabels(lists.Of(answers, func(a Answer) []model.Prediction {
 		return a.Predictions
 	}), level)
-	return KindAnswer{m.name, l, answers[0].Notices}, err
+	return KindAnswer{m.name, l, answers[0].Notices}, told, err
 }
 
 // answerOf returns the predictions of a model for a table, with what else the query asks for.
@@ -716,8 +725,9 @@ type Observed struct {
 	Model string `json:"model"`
 	Rows  int    `json:"rows"` // number of rows that were added
 	// the ledger already had the rows under the request's key
-	Known bool        `json:"known,omitempty"`
-	Watch watch.State `json:"watch"`
+	Known   bool        `json:"known,omitempty"`
+	Watch   watch.State `json:"watch"`
+	Notices []string    `json:"notices,omitempty"` // which cells of the rows were filled
 }
 
 // outcomes adds rows with their targets to the ledger. They are on disk before it answers.
@@ -739,8 +749,9 @@ func (s *Server) outcomes(ctx context.Context, w http.ResponseWriter, r *http.Re
 	}
 	var state watch.State
 	var added bool
+	var gaps finding.List
 	if err == nil {
-		state, added, err = m.observe(ctx, held.of, key, table)
+		state, added, gaps, err = m.observe(ctx, held.of, key, table)
 	}
 	// The key came before with other rows.
 	var other *watch.KeyError
@@ -757,7 +768,7 @@ func (s *Server) outcomes(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return err
 	}
-	answer := Observed{Model: m.name, Rows: table.Rows, Watch: state}
+	answer := Observed{Model: m.name, Rows: table.Rows, Watch: state, Notices: gaps.Words()}
 	if !added {
 		answer.Rows = 0
 		answer.Known = true
@@ -770,18 +781,22 @@ func (s *Server) outcomes(ctx context.Context, w http.ResponseWriter, r *http.Re
 const mostKey = 255
 
 // observe adds rows to the ledger. Clients take turns.
-// added is false if the ledger already had the rows under key.
+// added is false if the ledger already had the rows under key, and gaps tells which cells it filled.
 func (m *served) observe(ctx context.Context, of client, key string,
-	t *dataset.Table) (s watch.State, added bool, err error) {
-	d, err := m.Labelled(t)
+	t *dataset.Table) (s watch.State, added bool, gaps finding.List, err error) {
+	d, err := m.Later(t)
+	if err == nil {
+		_, gaps, err = m.Gaps(d)
+	}
 	if err == nil {
 		err = m.observers.begin(ctx, of)
 	}
 	if err != nil {
-		return s, false, err
+		return s, false, nil, err
 	}
 	defer m.observers.end()
-	return m.watch.ObserveOnce(ctx, key, d, d.All())
+	s, added, err = m.watch.ObserveOnce(ctx, key, d, d.All())
+	return s, added, gaps, err
 }
 
 // parameters returns a request's query. It refuses parameters other than model and known, and a

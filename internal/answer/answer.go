@@ -6,6 +6,7 @@ package answer
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo"
@@ -42,11 +43,11 @@ type Answer struct {
 	// absent if the posterior is factored
 	Solver      string             `json:"solver,omitempty"`
 	Predictions []model.Prediction `json:"predictions"`
-	// the intervals that were asked for, by kind
+	// the intervals that were asked for, by kind, and null for a row that has none
 	Intervals map[string][]krigo.Interval `json:"intervals,omitempty"`
 	// the same for classes, row by row
 	Sets [][]string `json:"sets,omitempty"`
-	// the draws, row by row
+	// the draws, row by row, and null for a row whose draws overflow
 	Samples     [][]float64        `json:"samples,omitempty"`
 	Explanation *model.Explanation `json:"explanation,omitempty"`
 	// of the levels of an ordinal target
@@ -89,6 +90,17 @@ func (a Asked) Of(ctx context.Context, m *krigo.Model, table *dataset.Table) (d 
 	}
 	if err == nil {
 		err = a.intervals(ctx, m, table, &d)
+	}
+	for i, p := range ps {
+		if !p.Lost() {
+			continue
+		}
+		for _, ends := range d.Intervals {
+			ends[i] = krigo.Interval{Lower: math.NaN(), Upper: math.NaN()}
+		}
+		if d.Samples != nil {
+			d.Samples[i] = nil
+		}
 	}
 	if err == nil && a.Explain {
 		d.Explanation, err = m.Explain(ctx, table)

@@ -2,6 +2,8 @@ package answer
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -61,6 +63,17 @@ func (a Answer) Probabilities() (t Table) {
 	return t
 }
 
+// drawn returns the draws of row i, or NaN.
+func (a Answer) drawn(i int) []float64 {
+	if a.Samples[i] == nil {
+		return slices.Repeat([]float64{math.NaN()}, a.asked.Samples)
+	}
+	return a.Samples[i]
+}
+
+// Drawn returns the draws of all rows one after another, and NaN for rows whose draws overflow.
+func (a Answer) Drawn() []float64 { return slices.Concat(lists.To(len(a.Samples), a.drawn)...) }
+
 // further adds what was asked for beside predictions. Sets of labels are text.
 func (a Answer) further(t *Table) {
 	for _, o := range a.asked.Intervals {
@@ -74,7 +87,7 @@ func (a Answer) further(t *Table) {
 		names := lists.To(a.asked.Samples, func(j int) string {
 			return fmt.Sprintf("sample%d", j+1)
 		})
-		t.Add(names, func(i int, values []float64) { copy(values, a.Samples[i]) })
+		t.Add(names, func(i int, values []float64) { copy(values, a.drawn(i)) })
 	}
 	for _, c := range a.Chances {
 		t.Add([]string{fmt.Sprintf("probability_%.0f", c.Level)}, func(i int, values []float64) {

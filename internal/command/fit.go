@@ -351,7 +351,7 @@ func (f *fitFlags) run(c *common, cmd *cobra.Command, path string, r ranks.Ranks
 	defer table.Close()
 	if f.test != "" {
 		if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r,
-			table.Reading().Naming(names(o.Data)...)); err != nil {
+			table.Reading().Filling().Naming(names(o.Data)...)); err != nil {
 			return err
 		}
 		defer o.Data.Test.Close()

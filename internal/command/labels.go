@@ -20,6 +20,7 @@ type claimed struct {
 	claim   watch.Claim
 	reading dataset.Reading
 	rows    func(t *dataset.Table) (*dataset.Data, error) // rows for claim.Outcomes
+	of      *model.Model                                  // a model without fields, for labels
 }
 
 // openClaimed reads a model or a certificate of labels that is to be watched.
@@ -38,7 +39,7 @@ func openClaimed(ctx context.Context, path string) (*claimed, error) {
 	if err := watch.Watchable(m); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &claimed{watch.ClaimOf(m), m.Reading.Every(), m.Labelled}, nil
+	return &claimed{watch.ClaimOf(m), m.Reading.Every(), m.Later, m}, nil
 }
 
 // openLabels reads a certificate of labels, which bounds wrong labels among all rows and among rows
@@ -91,5 +92,5 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 			return nil, err
 		}
 		return t.Unlabelled(nil)
-	}}, nil
+	}, &model.Model{}}, nil
 }

@@ -84,3 +84,115 @@ func TestLostTestRows(t *testing.T) {
 	o := call(t.Context(), "certify", "full.krigo", "bad.csv", "--fresh")
 	must.Hold(t, o.status == 1 && strings.Contains(o.stderr, "no row has test figures: 2 of 2 test rows"), "%+v", o)
 }
+
+// TestLostAnswers: rows whose predictions overflow lose their intervals and draws, of every kind, and no other row does.
+func TestLostAnswers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "full.csv", strings.Join(linearRows(3, 150), "\n"))
+	runs(t, "fit", "full.csv", "--target", "y", "--kernel", "linear", "--quiet")
+	rows := linearRows(4, 12)
+	predict := func(file string, further ...string) string {
+		return runs(t, append([]string{"predict", "full.krigo", file, "--quiet", "--intervals",
+			"conformal,normalised,band,full,jackknife", "--data", "full.csv", "--samples", "3"}, further...)...)
+	}
+	for _, at := range [][]int{{1}, {12}, {1, 5, 12}} {
+		bad := slices.Clone(rows)
+		left := []string{}
+		for i, row := range rows {
+			if slices.Contains(at, i) {
+				bad[i] = "1e300,0,1"
+			} else {
+				left = append(left, row)
+			}
+		}
+		write(t, "bad.csv", strings.Join(bad, "\n"))
+		write(t, "left.csv", strings.Join(left, "\n"))
+		want := strings.Split(predict("left.csv"), "\n")
+		for i, row := range strings.Split(predict("bad.csv"), "\n") {
+			if slices.Contains(at, i) {
+				must.Be(t, row, ",,,,,1"+strings.Repeat(",", 2+10+3))
+			} else {
+				must.Be(t, row, want[0])
+				want = want[1:]
+			}
+		}
+		var d struct {
+			Predictions []any
+			Intervals   map[string][]any
+			Samples     []any
+		}
+		must.Do(t, json.Unmarshal([]byte(predict("bad.csv", "--json")), &d))
+		must.Be(t, len(d.Intervals), 5)
+		for i := range rows[1:] {
+			lost := slices.Contains(at, i+1)
+			must.Hold(t, (d.Predictions[i] == nil) == lost && (d.Samples[i] == nil) == lost, "%+v", d)
+			for kind, of := range d.Intervals {
+				must.Hold(t, (of[i] == nil) == lost, "%s: %+v", kind, of)
+			}
+		}
+	}
+}
+
+// TestGapsLater: fresh rows, outcomes and test rows are read as predict reads rows: cells that can't be read, and gaps, are
+// filled, named and counted, unless the model refuses them.
+func TestGapsLater(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dated := func(seed uint64, n int) []string {
+		rows := linearRows(seed, n)
+		for i := range rows {
+			if rows[i] = fmt.Sprintf("2024-01-%02d,%s", 1+i%28, rows[i]); i == 0 {
+				rows[i] = "day,a,b,y"
+			}
+		}
+		return rows
+	}
+	write(t, "full.csv", strings.Join(dated(5, 150), "\n"))
+	bad := dated(6, 30)
+	bad[2] = "2024-01-03,0.5,0.1," // has no target, and is left out
+	bad[4] = "soon,0.5,0.1,1.1"
+	bad[6] = "2024-01-07,,0.1,1.1"
+	bad[8] = "2024-01-09,red,0.1,1.1"
+	write(t, "bad.csv", strings.Join(bad, "\n"))
+	notices := []string{
+		"a misses 1 of 29 cells (the first in line 7", "a: 1 of 29 cells can't be read as numbers or dates (the first in line 9",
+		"day: 1 of 29 cells can't be read as numbers or dates (the first in line 5"}
+	named := func(said string) {
+		t.Helper()
+		for _, notice := range notices {
+			must.Hold(t, strings.Contains(said, notice), "%s", said)
+		}
+	}
+	named(strings.Join(strings.Fields(runs(t, "fit", "full.csv", "--target", "y", "--kernel", "linear", "--test", "bad.csv",
+		"--quiet")), " "))
+	var d struct {
+		Rows, Filled int
+		MeanRisk     float64 `json:"mean_risk"`
+		Notices      []string
+	}
+	must.Do(t, json.Unmarshal([]byte(runs(t, "certify", "full.krigo", "bad.csv", "--fresh", "--json")), &d))
+	must.Hold(t, d.Rows == 29 && d.Filled == 3, "%+v", d)
+	named(strings.Join(d.Notices, "\n"))
+	said := flat(runs(t, "certify", "full.krigo", "bad.csv", "--fresh"))
+	must.Hold(t, strings.Contains(said, "The model filled cells of 3 of these 29 rows."), "%s", said)
+
+	left := slices.Delete(slices.Clone(bad), 2, 3) // an outcome has its target
+	write(t, "left.csv", strings.Join(left, "\n"))
+	for i := range notices {
+		notices[i] = strings.NewReplacer("line 5", "line 4", "line 7", "line 6", "line 9", "line 8").Replace(notices[i])
+	}
+	o := call(t.Context(), "watch", "full.krigo", "left.csv", "--json")
+	must.Hold(t, o.status == 0, "%+v", o)
+	named(o.stderr)
+	var w struct{ Rows, Outside, Misses int }
+	must.Do(t, json.Unmarshal([]byte(o.stdout), &w))
+	must.Hold(t, w.Rows == 29 && w.Outside >= 3 && float64(w.Misses) == d.MeanRisk*29, "%s %+v", o.stdout, d)
+	o = call(t.Context(), "watch", "full.krigo", "left.csv", "--check")
+	must.Hold(t, o.status == 0, "%+v", o)
+
+	runs(t, "fit", "full.csv", "--target", "y", "--kernel", "linear", "--missing", "refuse", "--quiet", "--out", "no.krigo")
+	for _, args := range [][]string{{"certify", "no.krigo", "left.csv", "--fresh"}, {"watch", "no.krigo", "left.csv"}} {
+		o := call(t.Context(), args...)
+		must.Hold(t, o.status == 1 && strings.Contains(o.stderr, `left.csv: line 4 (row 3), column 1 ("day"): "soon" is not a date`),
+			"%+v", o)
+	}
+}

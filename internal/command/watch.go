@@ -34,6 +34,7 @@ type watcher struct {
 	of    *claimed
 	open  func(path string) (*dataset.Table, error)
 	out   io.Writer
+	errs  io.Writer
 	json  bool
 	told  []string     // alarms that are printed
 	key   string       // column whose values name the rows; empty: rows have no key
@@ -111,7 +112,8 @@ func (f *watchFlags) run(cmd *cobra.Command, c *common, args []string) error {
 	open := func(path string) (*dataset.Table, error) {
 		return f.tables.read(cmd, c, path, nil, of.reading)
 	}
-	w := &watcher{of: of, open: open, out: folded(cmd.OutOrStdout()), json: c.json, key: f.key}
+	w := &watcher{of: of, open: open, out: folded(cmd.OutOrStdout()), errs: cmd.ErrOrStderr(),
+		json: c.json, key: f.key}
 	if err := f.valid(cmd, args); err != nil {
 		return err
 	}
@@ -317,6 +319,13 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 	d, err := w.of.rows(t.Within(ctx))
 	if err != nil {
 		return err
+	}
+	_, gaps, err := w.of.of.Gaps(d)
+	if err != nil {
+		return err
+	}
+	for _, one := range gaps.Words() {
+		fmt.Fprintln(w.errs, one)
 	}
 	part := 0
 	for rows := range slices.Chunk(d.All(), watchRows) {

@@ -17,15 +17,16 @@ func Simplest(m *model.Model, table, tests *dataset.Table) (of [2]map[string]flo
 		return of, err
 	}
 	roles, err := m.RolesOf(d)
+	if err == nil && m.Test == nil {
+		err = model.ErrUnscored
+	}
 	if err != nil {
 		return of, err
 	}
 	test := d
 	on := d.RowsOf(roles, dataset.Test)
 	if tests != nil {
-		filling := *m
-		filling.Encoding = m.Filling()
-		if test, err = filling.Labelled(tests); err != nil {
+		if test, err = m.Later(tests); err != nil {
 			return of, err
 		}
 		on = test.All()

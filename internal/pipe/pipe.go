@@ -600,7 +600,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	to := told(table.Rows, d.Findings)
-	drawn := d.Samples
+	drawn := d.Drawn()
 	d.Samples = nil // they are one buffer
 	to.addTable(d.Table(), table.Rows)
 	if m.Classes != nil {
@@ -614,7 +614,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		to.add("covariance", d.Covariance.Data)
 	}
 	if args.Samples > 0 {
-		to.add("samples", slices.Concat(drawn...))
+		to.add("samples", drawn)
 	}
 	return to, nil
 }
@@ -672,7 +672,7 @@ func (s *server) modelAndTable(ctx context.Context, r *request,
 	if err != nil {
 		return nil, nil, err
 	}
-	as := m.Reading
+	as := m.Reading.Filling()
 	if every {
 		as = as.Every()
 	}
@@ -771,7 +771,11 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := m.Labelled(table)
+	d, err := m.Later(table)
+	if err != nil {
+		return nil, err
+	}
+	_, gaps, err := m.Gaps(d)
 	if err != nil {
 		return nil, err
 	}
@@ -790,7 +794,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	return &reply{Result: map[string]any{"watch": state, "sentence": state.Told(&m.Model),
-		"known": !added}}, nil
+		"known": !added, "notices": gaps.Words()}}, nil
 }
 
 // report returns a report as HTML. It shows the data if the request has a table.

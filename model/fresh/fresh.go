@@ -39,10 +39,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -90,6 +92,8 @@ type Fresh struct {
 	Dropped int `json:"dropped,omitempty"`
 	// Untargeted counts further rows without a target.
 	Untargeted int `json:"without_target,omitempty"`
+	// rows with inputs that the model filled, though its own rows miss none; Notices names the inputs
+	Filled int `json:"filled,omitempty"`
 	// rows that only the losses count, because their predictions or errors overflow: without a
 	// prediction a row has the loss 1
 	Unscored int      `json:"unscored,omitempty"`
@@ -246,7 +250,7 @@ func (f *Fresh) contradiction(m *model.Model, d *dataset.Data, rows,
 // give the same row. With discrete data every row may equal an older row.
 func Certify(ctx context.Context, m *model.Model, table *dataset.Table) (found *Fresh, err error) {
 	defer matrix.Ended(&err)
-	d, err := m.Labelled(table.Within(ctx))
+	d, err := m.Later(table.Within(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -280,9 +284,14 @@ func Certify(ctx context.Context, m *model.Model, table *dataset.Table) (found *
 	if err != nil {
 		return nil, err
 	}
+	filled, gaps, err := m.Gaps(d)
+	if err != nil {
+		return nil, err
+	}
 	l := m.Terms.Loss
 	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Limits: s.Limits, Unscored: s.Unscored,
-		Notices: s.Found.Words(), Dropped: table.Found.Dropped,
+		Filled:  len(lists.If(filled, func(n int) bool { return n > 0 })),
+		Notices: append(gaps, s.Found...).Words(), Dropped: table.Found.Dropped,
 		Untargeted: d.Table().Found.Untargeted, Repeats: copies.Repeats, Seen: copies.Seen,
 		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below,
 		EpsilonRaw: m.Terms.EpsilonRaw, GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
@@ -340,10 +349,9 @@ func (f *Fresh) Sentence(m *model.Model) string {
 		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if "+
 			"they are independent draws, not copies.", f.Repeats, f.Rows)
 	}
-	for _, notice := range f.Notices {
-		said += "\n" + notice
-	}
-	said += say.Limits(f.Limits, f.Rows) +
+	said += spelling.If(f.Filled > 0, "\nThe model filled cells of %d of these %d rows. How it fills "+
+		"them was fixed with the model, so the bound counts these rows, too.", f.Filled, f.Rows) +
+		strings.Join(append([]string{""}, f.Notices...), "\n") + say.Limits(f.Limits, f.Rows) +
 		spelling.If(f.Dropped > 0,
 			"\n%d more rows were left out, because they equal one of these rows in every cell. "+
 				"The fit left such rows out, too.", f.Dropped) +

@@ -67,6 +67,12 @@ def test_one_row():
         mean = m.predict(mixed)
     np.testing.assert_array_equal(mean[[0, 2]], m.predict(mixed.iloc[[0, 2]]))
     assert np.isnan(mean[1])
+    data = (inputs, targets["number"])
+    with pytest.warns(KrigoWarning, match="the first in row 2"):
+        others = [m.intervals(mixed, kind, data=data if kind == "full" else None) for kind in ("credible", "conformal", "full")]
+        others += [m.sample_y(mixed, 3)]
+    for of in others:
+        assert np.isnan(of[1]).all() and np.isfinite(of[[0, 2]]).all(), of
     with pytest.raises(DataError, match="row 2"):
         m.score(mixed, [0, 0, 0])
     for target in "two", "three":

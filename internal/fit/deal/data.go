@@ -309,7 +309,8 @@ func (d *Dealt) scale() (err error) {
 		if d.Scaling.AsIs = !d.Options.Labels(); !d.Scaling.AsIs {
 			d.Scaling.TargetMean, d.Scaling.TargetScale = observation.LabelScale(d.Options.Drawn())
 		}
-		err = observation.CheckTargets(d.Data, d.Data.All(), noise)
+		of := observation.Observation{Noise: d.Options.Kernel.Noise}
+		err = of.CheckTargets(d.Data, d.Data.All())
 	}
 	return err
 }
