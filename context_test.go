@@ -28,6 +28,9 @@ func TestInContext(t *testing.T) {
 	const words = "This model is no better than the constant 15.3."
 	must.Be(t, made(3.1, 0.2).NoBetter(), "")
 	must.Be(t, made(9.4, 0.2).NoBetter(), words+" Its RMSE is 9.4, and the constant's 9.4.")
+	curved := made(3.1, 0.50922)
+	curved.Certificate.Curve = &pacbayes.Curve{}
+	must.Be(t, curved.NoBetter(), "") // nobody asked for this ε
 	must.Be(t, made(3.1, 0.50922).NoBetter(), words+
 		" Its mean loss on the certified rows is 0.100, and the constant's 0.400. Its RMSE is lower: 3.1, and the constant's "+
 		"9.4. Another ε would show that.")

@@ -351,8 +351,8 @@ predict ignores other columns. Results are in the target's own units:
   latent_sd            the root of latent_variance, also if the variance is outside the range of numbers
   predictive_sd        the root of predictive_variance, likewise
 
-This interval isn't certified. It is the model's own, with standard deviations times a factor by which it holds about
-95 % of the certified rows (conformal.stretch of krigo fit --json). --intervals adds other intervals, in columns KIND_lower
+This interval is the model's own belief, and isn't certified. Its standard deviations are times a factor with which it
+holds about 95 % of the certified rows (conformal.stretch of krigo fit --json). --intervals adds other intervals, in columns KIND_lower
 and KIND_upper. Each kind has its own guarantee:
 
   conformal    holds 95 % of further targets, or the share --level, on average over draws of the certified rows (or,

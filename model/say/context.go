@@ -24,13 +24,13 @@ func NoBetter(m *model.Model) string {
 	_, other := misses(m, x.Constant.RMSE)
 	errs := fmt.Sprintf("%s, and the constant's %s", own, other)
 	lossWorse := x.MeanRisk > x.Constant.MeanRisk
-	if c.Route == pacbayes.Direct && c.Curve == nil { // both are hold-out bounds of a mean at one ε
+	if c.Route == pacbayes.Direct { // both are hold-out bounds of a mean at one ε
 		lossWorse = c.MeanBound > x.Constant.MeanBound
 	}
 	switch {
 	case x.RMSE >= x.Constant.RMSE:
 		return fmt.Sprintf("%s Its %s is %s.", said, name, errs)
-	case !lossWorse:
+	case c.Curve != nil || !lossWorse: // nobody asked for the ε of a curve's certificate
 		return ""
 	}
 	return fmt.Sprintf("%s Its mean loss on the certified rows is %.3f, and the constant's %.3f. "+
