@@ -183,7 +183,7 @@ func (t *Table) date(d *Dates) error {
 		if err := t.toDays(j, d.Form); err != nil {
 			return err
 		}
-	} else if err := t.numbersToDays(j); err != nil {
+	} else if err := t.numbersToDays(j, d.Form); err != nil {
 		return err
 	}
 	if len(d.Parts) > 0 {
@@ -267,7 +267,7 @@ func (t *Table) toDays(j int, form string) error {
 		if !ok {
 			number, err := parse(text)
 			row, _ := t.RowOf(j, code)
-			if err != nil || t.Strange(j, text) {
+			if err != nil || t.Strange(j, text) || t.bareYear(form, number) {
 				if err := t.undatedAt(row, j, fmt.Errorf("%q is not a date of the form %s, such "+
 					"as %s", spelling.Clip(text), f.name, f.example)); err != nil {
 					return err
@@ -308,9 +308,15 @@ func (t *Table) toDays(j int, form string) error {
 	return nil
 }
 
+// bareYear says whether a number in a row to predict is a year in a column of dates of this form.
+// As days it would be a date of the 1970s. A fit refuses numbers among dates.
+func (t *Table) bareYear(form string, v float64) bool {
+	return t.reading.every && form != "" && v >= 1000 && v < 3000 && v == math.Trunc(v)
+}
+
 // numbersToDays turns numbers into days: dates such as 20240131, or seconds or milliseconds since
 // 1970.
-func (t *Table) numbersToDays(j int) error {
+func (t *Table) numbersToDays(j int, form string) error {
 	kind := ""
 	begin, _ := t.Own()
 	return t.Each([]int{j}, func(i int, cells []float64) error {
@@ -320,7 +326,7 @@ func (t *Table) numbersToDays(j int) error {
 		}
 		days, of, ok := DaysOfNumber(v)
 		switch {
-		case !ok || (kind != "" && of != kind):
+		case !ok || (kind != "" && of != kind) || t.bareYear(form, v):
 			if err := t.undatedAt(i, j, fmt.Errorf("%.10g is no date such as 20240131, or not "+
 				"written like the dates above it", v)); err != nil {
 				return err

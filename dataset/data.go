@@ -62,6 +62,15 @@ func (d *Data) All() []int {
 	return lists.To(n, func(i int) int { return first + i })
 }
 
+// Unencoded returns a view of the columns that become inputs, before they are encoded.
+// A missing value is NaN there.
+func (d *Data) Unencoded() *Data {
+	cells := *d
+	cells.encoders = nil
+	cells.Cols = len(d.inputs)
+	return &cells
+}
+
 // Own returns the given rows without the rows of other ranks.
 func (d *Data) Own(rows []int) []int {
 	return slices.DeleteFunc(slices.Clone(rows), d.elsewhere)
@@ -297,8 +306,11 @@ func (e *Encoding) Check(inputs []string) error {
 }
 
 // Filling returns the encoding for further rows. These means, one for each input, take the place of
-// missing numbers for which the encoding has no mean.
-func (e *Encoding) Filling(inputs []string, means []float64) *Encoding {
+// missing numbers for which e has no mean. If refuses is set and e doesn't fill, Filling returns e.
+func (e *Encoding) Filling(inputs []string, means []float64, refuses bool) *Encoding {
+	if refuses && !e.Fills() {
+		return e
+	}
 	filling := &Encoding{Missing: FillMean, further: true,
 		Columns: lists.Of(inputs, func(name string) Column { return Column{Name: name} })}
 	if e != nil {
@@ -316,16 +328,13 @@ func (e *Encoding) Filling(inputs []string, means []float64) *Encoding {
 }
 
 // Gaps returns how many inputs each of this rank's rows misses, and tells which.
-// Texts in columns of numbers count as missing. If gaps are usual, only such texts count.
-// Gaps returns nil if no input counts as missing.
-func (d *Data) Gaps(usual bool) (rows []int, found finding.List, err error) {
-	if usual && len(d.table.unread) == 0 {
-		return nil, nil, nil
-	}
+// Texts in columns of numbers count as missing. In columns where gaps are usual only texts count.
+func (d *Data) Gaps(usual func(column string) bool) (rows []int, found finding.List, err error) {
 	type tally struct {
 		n, first int
 		text     string
 	}
+	skipped := lists.Of(d.inputs, func(j int) bool { return usual(d.table.Names[j]) })
 	begin, own := d.table.Own()
 	rows = make([]int, own)
 	tallies := [2][]tally{make([]tally, len(d.inputs)), make([]tally, len(d.inputs))} // gaps, texts
@@ -338,7 +347,7 @@ func (d *Data) Gaps(usual bool) (rows []int, found finding.List, err error) {
 			text, unread := d.table.unread[place{i - begin, d.inputs[k]}]
 			if unread {
 				kind = 1
-			} else if usual {
+			} else if skipped[k] {
 				continue
 			}
 			rows[i-begin]++

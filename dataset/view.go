@@ -331,9 +331,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		count  int
 		gaps   []int // places of the missing cells among the rows
 	}
-	cells := *d // the cells before encoding
-	cells.encoders = nil
-	cells.Cols = len(d.inputs)
+	cells := d.Unencoded()
 	columns := make([]column, cells.Cols)
 	for k := range columns {
 		columns[k].values = map[float64]bool{}

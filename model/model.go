@@ -40,6 +40,7 @@ package model
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
@@ -201,7 +202,7 @@ func (m *Model) filled(view func(*Model) (*dataset.Data, error)) (*dataset.Data,
 		m = m.Joint.Models[0]
 	}
 	d, err := view(m)
-	if err != nil && m.Fills() && !m.Encoding.Fills() {
+	if err != nil {
 		filling := *m
 		filling.Encoding = m.Filling()
 		d, err = view(&filling)
@@ -209,28 +210,25 @@ func (m *Model) filled(view func(*Model) (*dataset.Data, error)) (*dataset.Data,
 	return d, err
 }
 
-// Fills says whether rows to predict may miss inputs. Declared constants are no means of rows.
-func (m *Model) Fills() bool {
-	return m.Encoding.Fills() || (!m.Refuses && m.Scaling.Source != dataset.Declared)
-}
-
-// Filling returns the encoding for rows that the model wasn't made from.
+// Filling returns the encoding for rows that the model wasn't made from. Declared constants are no
+// means of rows, and fill nothing.
 func (m *Model) Filling() *dataset.Encoding {
-	if !m.Fills() {
-		return m.Encoding
-	}
-	return m.Encoding.Filling(m.Inputs, m.Scaling.InputMean)
+	return m.Encoding.Filling(m.Inputs, m.Scaling.InputMean,
+		m.Refuses || m.Scaling.Source == dataset.Declared)
 }
 
 // Gaps returns how many inputs each row of d misses, and tells which.
 // An input counts if it holds a text in place of a number, or if no row of the fit misses it.
 // No guarantee is about such rows, so that they count as outside.
-// Gaps returns nil if no input counts.
+// An old model doesn't know its columns without gaps. If it fills gaps, only texts count.
 func (m *Model) Gaps(d *dataset.Data) (rows []int, found finding.List, err error) {
 	if !d.Encoding.Fills() {
 		return nil, nil, nil
 	}
-	return d.Gaps(m.Encoding.Fills())
+	return d.Gaps(func(column string) bool {
+		return m.Encoding.Fills() &&
+			(m.Range.Missed == nil || slices.Contains(m.Range.Missed, column))
+	})
 }
 
 // Targeted returns a view of the inputs and the target.

@@ -75,7 +75,7 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 	}
 	m.Split, m.Counts, m.All = ByContent, dataset.Counts{5, 0, 20, n}, strings.Repeat("cd", 32)
 	m.Groups, m.Fitted = m.Counts, json.RawMessage(`{"Target":"y"}`)
-	m.Range = Range{make([]float64, d), slices.Repeat([]float64{1. / 3}, d), 2.5}
+	m.Range = Range{make([]float64, d), slices.Repeat([]float64{1. / 3}, d), 2.5, nil}
 	for i := range 20 + n {
 		m.Rows = append(m.Rows, uint64(i)*(1<<40))
 	}

@@ -30,6 +30,10 @@ type Range struct {
 	// is the prior's standard deviation. With a linear kernel it grows without limit, as leverage
 	// does.
 	Far float64 `json:"far,omitzero"`
+
+	// Missed names the columns that miss a value in these rows, if the encoding fills gaps.
+	// It is nil if the encoding doesn't, and in old models.
+	Missed []string `json:"missed,omitzero"`
 }
 
 // Farthest returns a distance that at most 1 % of further rows exceed, on average over draws, if
@@ -64,14 +68,31 @@ func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 
 // RangeOf returns the range of the inputs over all rows except test rows, of all ranks.
 func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
-	low := slices.Repeat([]float64{math.Inf(1)}, d.Cols)
-	high := slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
-	if err := eachRow(d, madeRows(d, roles), func(_ int, row []float64) {
+	rows := madeRows(d, roles)
+	r.Min, r.Max, err = ends(d, rows)
+	if err != nil || !d.Encoding.Fills() {
+		return r, err
+	}
+	least, _, err := ends(d.Unencoded(), rows)
+	r.Missed = []string{}
+	for k, v := range least {
+		if v != v {
+			r.Missed = append(r.Missed, d.Encoding.Columns[k].Name)
+		}
+	}
+	return r, err
+}
+
+// ends returns the least and the largest value of each column, or NaN if a value is missing.
+func ends(d *dataset.Data, rows []int) (low, high []float64, err error) {
+	low = slices.Repeat([]float64{math.Inf(1)}, d.Cols)
+	high = slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
+	if err := eachRow(d, rows, func(_ int, row []float64) {
 		for j, v := range row {
 			low[j], high[j] = min(low[j], v), max(high[j], v)
 		}
 	}); err != nil {
-		return r, err
+		return nil, nil, err
 	}
 	of, err := ranks.All(d.Ranks(), slices.Concat(low, high)...)
 	for _, ends := range of {
@@ -79,7 +100,7 @@ func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 			low[j], high[j] = min(low[j], ends[j]), max(high[j], ends[d.Cols+j])
 		}
 	}
-	return Range{Min: low, Max: high}, err
+	return low, high, err
 }
 
 // outside counts the inputs of a row that lie outside the range.

@@ -156,6 +156,9 @@ func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles,
 		return "", nil // an old model has no range
 	}
 	r, err := RangeOf(d, roles)
+	if m.Range.Missed == nil { // an old model
+		r.Missed = nil
+	}
 	if r.Far = m.Range.Far; err == nil && !reflect.DeepEqual(r, m.Range) {
 		return "the inputs' range differs", nil
 	}

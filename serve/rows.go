@@ -87,9 +87,9 @@ func namesOf(inputs []Input) []string {
 func scaledInputs(m *krigo.Model) (inputs []Input) {
 	// at is the column's first input. Each category is an input of its own.
 	at := 0
-	for _, c := range m.Encoding.Filling(m.Inputs, m.Scaling.InputMean).Columns {
+	for _, c := range m.Encoding.Filling(m.Inputs, m.Scaling.InputMean, false).Columns {
 		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at],
-			Categories: c.Names(), Missing: m.Fills(), at: at}
+			Categories: c.Names(), Missing: m.Filling().Fills(), at: at}
 		if of.Categories == nil && m.Range.Min != nil {
 			of.Low = &m.Range.Min[at]
 			of.High = &m.Range.Max[at]

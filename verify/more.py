@@ -111,15 +111,15 @@ def check_asked(head, t, table, scale, own):
 
 def check_rows(head, arrays, table, roles, distances):
     """Checks the arrays rows and groups, and input_range. distances are the sds of f at the certified rows."""
-    made = [i for r in (CALIBRATION, PRIOR, CERTIFIED) for i in roles[r]]
+    made, told = [i for r in (CALIBRATION, PRIOR, CERTIFIED) for i in roles[r]], head.of("input_range")
     require(sorted(fnv(table.bytes[i]) for i in made) == arrays.get("rows"), "the array rows doesn't hold the rows' hashes")
-    groups = sorted({fnv(table.tails[i]) for i in made}) if table.groups else None
-    require(groups == arrays.get("groups"), "the array groups doesn't hold the groups' hashes")
+    require(sorted({fnv(table.tails[i]) for i in made} if table.groups else ()) == arrays.get("groups", []), "the array groups doesn't hold the groups' hashes")
     for name, end in (("min", min), ("max", max)):
-        own = [end(table.x[i][j] for i in made) for j in range(len(table.inputs))]
-        require(head.of("input_range").list(name, float) == own, "input_range doesn't match the rows")
-    if head.of("input_range").has("far"):  # rounding moves small sds more than their squares
-        near("the square of input_range's far", head.of("input_range")("far", float)**2, sorted(distances)[min(-(-99 * (len(distances) + 1) // 100), len(distances)) - 1]**2)
+        require(told.list(name, float) == [end(table.x[i][j] for i in made) for j in range(len(table.inputs))], "input_range doesn't match the rows")
+    missed = [n for n, cells in zip(table.names, table.cells) if any(cells[i] == "" or cells[i] != cells[i] for i in made)]  # noqa: PLR0124
+    require(not told.has("missed") or told.list("missed", str) == missed, "input_range names other columns with gaps than the rows have")
+    if told.has("far"):  # rounding moves small sds more than their squares
+        near("the square of input_range's far", told("far", float)**2, sorted(distances)[min(-(-99 * (len(distances) + 1) // 100), len(distances)) - 1]**2)
 
 
 def crossing(n, misses, bounds):

@@ -166,6 +166,7 @@ func TestBadRow(t *testing.T) {
 	write(t, "far.csv", "a,sold\n1,1970-01-09\n1e200,1970-01-09\n2,1970-02-03\n")
 	write(t, "dates.csv", "a,sold\n1,1970-01-09\n1,soon\n2,1970-02-03\n")
 	write(t, "numbers.csv", "a,sold\n1,19700109\n1,19701331\n2,19700203\n")
+	write(t, "years.csv", "a,sold\n1,1970-01-09\n1,2019\n2,1970-02-03\n")
 	runs(t, "fit", "full.csv", "--target", "y", "--kernel", "linear", "--target-transform", "log", "--quiet")
 	want := strings.Split(runs(t, "predict", "full.krigo", "whole.csv"), "\n")
 	for file, notice := range map[string]string{
@@ -173,6 +174,7 @@ func TestBadRow(t *testing.T) {
 		"dates.csv": `sold: 1 of 3 cells can't be read as numbers or dates (the first in line 3: "soon"), which the`,
 		"numbers.csv": `sold: 1 of 3 cells can't be read as numbers or dates (the first in line 3: "19701331"), ` +
 			"which the prior rows' mean fills",
+		"years.csv": `sold: 1 of 3 cells can't be read as numbers or dates (the first in line 3: "2019"), which the`,
 	} {
 		o := call(t.Context(), "predict", "full.krigo", file, "--quiet", "--intervals", "conformal", "--samples", "1",
 			"--explain")
@@ -193,7 +195,9 @@ func TestBadRow(t *testing.T) {
 	must.Hold(t, strings.Contains(runs(t, "predict", "full.krigo", "dates.csv", "--keep", "sold"), "\nsoon,"), "kept")
 	write(t, "far.csv", "a,sold\n1e200,1970-01-09\n")
 	write(t, "dates.csv", "a,sold\n1,soon\n1,never\n2,1970-02-03\n")
+	write(t, "years.csv", "a,sold\n1,2019\n")
 	for file, wrong := range map[string]string{"far.csv": "far.csv: line 2: the prediction overflows",
+		"years.csv": `years.csv: line 2 (row 1), column 2 ("sold"): 2019 is no date such as 20240131`,
 		"dates.csv": `dates.csv: line 2 (row 1), column 2 ("sold"): "soon" is not a date of the form ymd`} {
 		o := call(t.Context(), "predict", "full.krigo", file)
 		must.Hold(t, o.status == 1 && o.stdout == "" && strings.Contains(o.stderr, wrong), "%+v", o)
@@ -291,6 +295,20 @@ func TestNewGaps(t *testing.T) {
 	of := d.Predictions
 	must.Hold(t, of[1].Mean == of[2].Mean && of[0].Outside+of[2].Outside == 0 && of[1].Outside == 1 &&
 		strings.Contains(o.stderr, "a: 1 of 3 cells can't be read"), "%+v", o)
+
+	// A gap in a column that had none is outside, whatever other columns had.
+	write(t, "some.csv", text+".5,,1\n")
+	runs(t, "fit", "some.csv", "--target", "y", "--kernel", "se", "--quiet")
+	o = call(t.Context(), "predict", "some.krigo", "gaps.csv", "--json")
+	must.Do(t, json.Unmarshal([]byte(o.stdout), &d))
+	of = d.Predictions
+	must.Hold(t, of[0].Outside+of[3].Outside == 0 && of[1].Outside == 1 && of[4].Outside == 1 &&
+		strings.Contains(o.stderr, "a misses 2 of 5 cells (the first in line 3)") &&
+		!strings.Contains(o.stderr, "k misses"), "%+v", o)
+	write(t, "tests.csv", "a,k,y\n.2,p,.9\n,q,.5\n.3,,1\n")
+	said := runs(t, "fit", "some.csv", "--target", "y", "--test", "tests.csv", "--kernel", "se", "--quiet")
+	must.Hold(t, strings.Contains(said, "a misses 1 of 3 cells") && !strings.Contains(said, "k misses 1 of 3"), "%s", said)
+	runs(t, "certify", "some.krigo", "some.csv")
 }
 
 // TestTwoNumbers: a fit of 0 and 1 as numbers says which flag fits two classes.

@@ -675,6 +675,12 @@ func (s *server) modelAndTable(ctx context.Context, r *request,
 	as := m.Reading.Filling()
 	if every {
 		as = as.Every()
+		as.Dates = lists.Of(as.Dates, func(d dataset.Dates) dataset.Dates {
+			if r.Table != nil && slices.Contains(r.Table.Dates, d.Column) {
+				d.Form = "" // the column holds days
+			}
+			return d
+		})
 	}
 	table, err := r.table(m.Reading.Naming(m.Group))
 	if err == nil {

@@ -265,7 +265,7 @@ func Certify(d *deal.Dealt, q *posterior.Posterior, terms pacbayes.Terms,
 	return m, nil
 }
 
-// parameter is a parse of a parameter's name, such as "0.log_lengthscale2[3]".
+// parameter is a parse of a parameter's name, such as "2.log_lengthscale2[3]".
 type parameter struct {
 	// the part of the kernel, counted from 1, such as "2.1"; "" if the kernel has no parts
 	part  string
@@ -274,17 +274,16 @@ type parameter struct {
 	value func(v float64) float64
 }
 
-// readParameter parses a parameter's name, such as "0.1.log_lengthscale2[3]": the kernel's part
+// readParameter parses a parameter's name, such as "2.1.log_lengthscale2[3]": the kernel's part
 // from 1 on, the name in words, the input's name, and the function from the parameter to its value.
 func readParameter(p *plan.Plan, text string) (of parameter) {
 	var parts []string
 	for {
 		head, rest, _ := strings.Cut(text, ".")
-		n, err := strconv.Atoi(head)
-		if err != nil {
+		if _, err := strconv.Atoi(head); err != nil {
 			break
 		}
-		parts = append(parts, strconv.Itoa(n+1))
+		parts = append(parts, head)
 		text = rest
 	}
 	of.part = strings.Join(parts, ".")

@@ -18,7 +18,7 @@ func TestAbout(t *testing.T) {
 	d := &dataset.Data{Cols: 3}
 	d.Inputs = []string{"CRIM", "ZN", "DIS"}
 	p := &plan.Plan{Stage: plan.Stage{Share: deal.Share{Dealt: &deal.Dealt{Data: d}}}}
-	names := []string{"0.log_lengthscale2[1]", "0.log_lengthscale2[2]", "0.log_lengthscale2[3]", "2.0.log_variance",
+	names := []string{"1.log_lengthscale2[1]", "1.log_lengthscale2[2]", "1.log_lengthscale2[3]", "3.1.log_variance",
 		"log_weight[3]", "mean_slope[2]", "log_noise_variance", "log_lengthscale2", "log_weight[4]"}
 	got := about(p, names, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, func(i int, of parameter) (finding.Kind, []float64) {
 		end := -2.

@@ -245,9 +245,10 @@ func (d *Dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.Options.Data
 	table, err = d.Options.Observed().Numbered(table.Within(d.Data.Context()), o.Target)
 	if err == nil {
-		of := model.Model{Inputs: d.Data.Inputs, Encoding: d.Data.Encoding, Refuses: o.Refuses}
-		of.Scaling = d.Scaling
-		d.Test, err = of.Filling().Select(table, d.Data.Inputs, o.Target)
+		inputs := d.Data.Inputs
+		filling := d.Data.Encoding.Filling(inputs, d.Scaling.InputMean,
+			o.Refuses || d.Scaling.Source == dataset.Declared)
+		d.Test, err = filling.Select(table, inputs, o.Target)
 	}
 	if err == nil {
 		d.Test, err = o.Beyond(d.Test)
