@@ -191,9 +191,14 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 
 // Later does what Labelled does for rows that the model wasn't made from.
 // It fills missing inputs as for rows to predict. How they are filled is part of the model, so bounds
-// from such rows are about the model and its filling.
-func (m *Model) Later(t *dataset.Table) (*dataset.Data, error) {
-	return m.filled(func(m *Model) (*dataset.Data, error) { return m.Labelled(t) })
+// from such rows are about the model and its filling. gaps tells which inputs it filled, as Gaps does.
+func (m *Model) Later(t *dataset.Table) (d *dataset.Data, gaps finding.List, err error) {
+	if d, err = m.filled(func(m *Model) (*dataset.Data, error) {
+		return m.Labelled(t)
+	}); err == nil {
+		_, gaps, err = m.Gaps(d)
+	}
+	return d, gaps, err
 }
 
 // filled returns the view of m's rows or, if it fails, that of the model with the encoding Filling.

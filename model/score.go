@@ -60,10 +60,11 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	if t.Unscored == 0 {
 		at.Lost = nil
 	}
-	if t.GibbsRisk, err = m.drawRisk(at); err != nil {
-		return nil, err
+	t.GibbsRisk, err = m.drawRisk(at)
+	if err == nil {
+		t.MeanRisk, err = at.PointRisk(m.Terms.Loss)
 	}
-	if t.MeanRisk, err = at.PointRisk(m.Terms.Loss); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if math.IsNaN(t.GibbsRisk + t.MeanRisk) {
@@ -82,7 +83,9 @@ func (m *Model) figures(at scored, i int, mean float64, y objective.Spread,
 	noise, err := m.Likelihood()
 	noisy := m.NoiseIn(at.noises, i)
 	off := at.z[i] - mean
-	f.miss = at.Y[i] - at.Mean[i]
+	miss := at.Y[i] - at.Mean[i]
+	f[missed] = miss
+	f[squared] = miss * miss
 	if wrong != nil || err != nil || !(at.variance[i] >= 0) ||
 		!linalg.Finite([]float64{at.variance[i] + noisy, at.mean[i], at.Mean[i]}) {
 		return f, observation.ErrTooFar
@@ -90,29 +93,29 @@ func (m *Model) figures(at scored, i int, mean float64, y objective.Spread,
 	if wrong := m.Allows(at.z[i]); wrong != nil {
 		return f, fmt.Errorf("its target is %v, and %w", at.z[i], wrong)
 	}
-	if !linalg.Finite([]float64{off * off / (at.variance[i] + noisy), f.miss * f.miss}) {
+	if !linalg.Finite([]float64{off * off / (at.variance[i] + noisy), f[squared]}) {
 		return f, errFar
 	}
 	// −ln of the density or probability of y
-	f.lp = -noise.LogPredictive(at.z[i], mean, at.variance[i], noisy)
+	f[logLoss] = -noise.LogPredictive(at.z[i], mean, at.variance[i], noisy)
 	if m.Scaling.Transform != nil {
 		// the density of the transformed target times the transform's slope
-		f.lp -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
+		f[logLoss] -= m.Scaling.LogSlope(at.Y[i]*m.Scaling.TargetScale + m.Scaling.TargetMean)
 	}
 	sd := math.Sqrt(y.Variance)
 	if r := at.z[i] - m.From(mean, at.variance[i]); y.Lower*sd <= r && r <= y.Upper*sd {
-		f.inside = 1
+		f[inside] = 1
 	}
 	if m.Scaling.AsIs { // the mean of y isn't the mean of f
-		off = f.miss * m.Scaling.TargetScale
+		off = miss * m.Scaling.TargetScale
 		if !m.Sited().Whole() {
-			f.lp -= math.Log(m.Scaling.TargetScale)
+			f[logLoss] -= math.Log(m.Scaling.TargetScale)
 		}
 	}
-	f.deviation = off / sd
+	f[deviation] = off / sd
 	// A normal score is standard normal if the predictive distribution is right.
-	f.z, err = noise.NormalScore(at.z[i], mean, at.variance[i], noisy)
-	if f.z != f.z || f.lp-f.lp != 0 {
+	f[normal], err = noise.NormalScore(at.z[i], mean, at.variance[i], noisy)
+	if f[normal] != f[normal] || f[logLoss]-f[logLoss] != 0 {
 		err = errFar
 	}
 	return f, err
@@ -182,11 +185,8 @@ func (s scored) limits() (n int) {
 // sample returns what predicted does, or an error if a row has no prediction, or a target that the
 // noise can't have.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
-	if err := m.CheckTargets(d, rows); err != nil {
-		return s, err
-	}
 	s, err = m.predicted(d, rows, group)
-	return s, cmp.Or(err, firstOf(s.wrong, d.Table(), rows))
+	return s, cmp.Or(m.CheckTargets(d, rows), err, firstOf(s.wrong, d.Table(), rows))
 }
 
 // firstOf returns the first error of these rows of a table, and names its row.
@@ -285,7 +285,7 @@ func (s *Several) judged(table *dataset.Table, rows []int) (p [][]float64, truth
 	truth = make([]int, len(rows))
 	wrong = make([]error, len(rows))
 	for k, m := range s.Models {
-		d, err := m.Later(table)
+		d, _, err := m.Later(table)
 		if err != nil {
 			return nil, nil, nil, err
 		}

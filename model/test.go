@@ -49,8 +49,18 @@ type Coverage struct {
 var levels = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
 // figures are those of a test row: its normal score (objective.Likelihood), its residual, also in
-// standard deviations of y, −ln of its density, and whether y is in the central 95 % interval: 0 or 1.
-type figures struct{ z, miss, deviation, lp, inside float64 }
+// standard deviations of y and squared, −ln of its density, and whether y is in the central 95 %
+// interval: 0 or 1.
+type figures [6]float64
+
+const (
+	normal = iota
+	missed
+	deviation
+	squared
+	logLoss
+	inside
+)
 
 // scores holds the figures of test rows.
 type scores []figures
@@ -58,28 +68,25 @@ type scores []figures
 // report sets the fields of t that compare distributions and intervals with the targets.
 // sum adds up over ranks.
 func (s scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
-	z := func(f figures) float64 { return f.z }
-	inside := func(of func(figures) float64, half float64) float64 {
-		return float64(len(lists.If(s, func(f figures) bool { return math.Abs(of(f)) <= half })))
+	all := func(k int) []float64 {
+		return lists.Of(s, func(f figures) float64 { return f[k] })
 	}
-	total := func(of func(figures) float64) float64 { return linalg.Sum(lists.Of(s, of)) }
+	within := func(k int, half float64) float64 {
+		return float64(len(lists.If(all(k), func(x float64) bool { return math.Abs(x) <= half })))
+	}
 	counts := lists.Of(levels, func(l float64) float64 {
-		return inside(z, math.Sqrt2*math.Erfinv(l))
+		return within(normal, math.Sqrt2*math.Erfinv(l))
 	})
 	if c != nil {
 		_, normalised, _ := c.At(0) // no error: every c has this level
-		counts = append(counts,
-			inside(func(f figures) float64 { return f.miss }, c.HalfWidth),
-			inside(func(f figures) float64 { return f.deviation }, normalised))
+		counts = append(counts, within(missed, c.HalfWidth), within(deviation, normalised))
 	}
-	sums := []float64{total(func(f figures) float64 { return f.miss * f.miss }),
-		total(func(f figures) float64 { return f.lp }),
-		total(func(f figures) float64 { return f.inside })}
+	sums := []float64{linalg.Sum(all(squared)), linalg.Sum(all(logLoss)), linalg.Sum(all(inside))}
 	// The probability integral transform of every row, counted in tenths. It is uniform if
 	// predictive distributions are right.
 	pit := make([]float64, 10)
-	for _, f := range s {
-		u := 0.5 * math.Erfc(-f.z/math.Sqrt2)
+	for _, z := range all(normal) {
+		u := 0.5 * math.Erfc(-z/math.Sqrt2)
 		pit[min(int(10*u), 9)]++
 	}
 	err := sum(counts, pit, sums)

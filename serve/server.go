@@ -784,10 +784,7 @@ const mostKey = 255
 // added is false if the ledger already had the rows under key, and gaps tells which cells it filled.
 func (m *served) observe(ctx context.Context, of client, key string,
 	t *dataset.Table) (s watch.State, added bool, gaps finding.List, err error) {
-	d, err := m.Later(t)
-	if err == nil {
-		_, gaps, err = m.Gaps(d)
-	}
+	d, gaps, err := m.Later(t)
 	if err == nil {
 		err = m.observers.begin(ctx, of)
 	}

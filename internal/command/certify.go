@@ -145,11 +145,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 			return fmt.Errorf("--accept-file-order: %w", err)
 		}
 	}
-	as := m.Reading.Naming(m.Group)
-	if f.fresh {
-		as = as.Filling()
-	}
-	table, err := f.tables.read(cmd, c, args[1], job, as)
+	table, err := f.tables.read(cmd, c, args[1], job, m.Reading.Naming(m.Group).Filling())
 	if err != nil {
 		return err
 	}

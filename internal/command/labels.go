@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/watch"
@@ -19,8 +20,8 @@ func isLabels(path string) bool { return strings.HasSuffix(path, ".json") }
 type claimed struct {
 	claim   watch.Claim
 	reading dataset.Reading
-	rows    func(t *dataset.Table) (*dataset.Data, error) // rows for claim.Outcomes
-	of      *model.Model                                  // a model without fields, for labels
+	// rows for claim.Outcomes, and which cells were filled
+	rows func(t *dataset.Table) (*dataset.Data, finding.List, error)
 }
 
 // openClaimed reads a model or a certificate of labels that is to be watched.
@@ -39,7 +40,7 @@ func openClaimed(ctx context.Context, path string) (*claimed, error) {
 	if err := watch.Watchable(m); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &claimed{watch.ClaimOf(m), m.Reading.Every(), m.Later, m}, nil
+	return &claimed{watch.ClaimOf(m), m.Reading.Every(), m.Later}, nil
 }
 
 // openLabels reads a certificate of labels, which bounds wrong labels among all rows and among rows
@@ -86,11 +87,11 @@ func openLabels(ctx context.Context, path string) (*claimed, error) {
 		}
 		return o, nil
 	}
-	return &claimed{c, dataset.Reading{}.Every(), func(t *dataset.Table) (_ *dataset.Data,
-		err error) {
-		if l, hashes, same, err = p.Again(ctx, t); err != nil {
-			return nil, err
+	return &claimed{c, dataset.Reading{}.Every(), func(t *dataset.Table) (d *dataset.Data,
+		_ finding.List, err error) {
+		if l, hashes, same, err = p.Again(ctx, t); err == nil {
+			d, err = t.Unlabelled(nil)
 		}
-		return t.Unlabelled(nil)
-	}, &model.Model{}}, nil
+		return d, nil, err
+	}}, nil
 }

@@ -241,7 +241,7 @@ func (w *watcher) compare(cmd *cobra.Command, ledger, data string) error {
 		return err
 	}
 	defer table.Close()
-	d, err := w.of.rows(table.Within(cmd.Context()))
+	d, _, err := w.of.rows(table.Within(cmd.Context()))
 	if err != nil {
 		return err
 	}
@@ -316,11 +316,7 @@ func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 
 // observe adds the rows of a table, and prints the state after each part.
 func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
-	d, err := w.of.rows(t.Within(ctx))
-	if err != nil {
-		return err
-	}
-	_, gaps, err := w.of.of.Gaps(d)
+	d, gaps, err := w.of.rows(t.Within(ctx))
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func Simplest(m *model.Model, table, tests *dataset.Table) (of [2]map[string]flo
 	test := d
 	on := d.RowsOf(roles, dataset.Test)
 	if tests != nil {
-		if test, err = m.Later(tests); err != nil {
+		if test, _, err = m.Later(tests); err != nil {
 			return of, err
 		}
 		on = test.All()

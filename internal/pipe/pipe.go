@@ -777,11 +777,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := m.Later(table)
-	if err != nil {
-		return nil, err
-	}
-	_, gaps, err := m.Gaps(d)
+	d, gaps, err := m.Later(table)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/faults"
-	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -92,12 +91,13 @@ type Fresh struct {
 	Dropped int `json:"dropped,omitempty"`
 	// Untargeted counts further rows without a target.
 	Untargeted int `json:"without_target,omitempty"`
-	// rows with inputs that the model filled, though its own rows miss none; Notices names the inputs
-	Filled int `json:"filled,omitempty"`
 	// rows that only the losses count, because their predictions or errors overflow: without a
 	// prediction a row has the loss 1
-	Unscored int      `json:"unscored,omitempty"`
-	Notices  []string `json:"notices,omitempty"` // say which rows these are
+	Unscored int `json:"unscored,omitempty"`
+	// which of these rows is the first, and which inputs the model filled though its own rows have no
+	// such gaps
+	Notices []string `json:"notices,omitempty"`
+	filled  bool
 	// rows whose targets are known as limits alone
 	Limits int `json:"limits,omitempty"`
 	// each of the two bounds fails with probability at most Delta
@@ -250,7 +250,7 @@ func (f *Fresh) contradiction(m *model.Model, d *dataset.Data, rows,
 // give the same row. With discrete data every row may equal an older row.
 func Certify(ctx context.Context, m *model.Model, table *dataset.Table) (found *Fresh, err error) {
 	defer matrix.Ended(&err)
-	d, err := m.Later(table.Within(ctx))
+	d, gaps, err := m.Later(table.Within(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -284,13 +284,9 @@ func Certify(ctx context.Context, m *model.Model, table *dataset.Table) (found *
 	if err != nil {
 		return nil, err
 	}
-	filled, gaps, err := m.Gaps(d)
-	if err != nil {
-		return nil, err
-	}
 	l := m.Terms.Loss
 	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Limits: s.Limits, Unscored: s.Unscored,
-		Filled:  len(lists.If(filled, func(n int) bool { return n > 0 })),
+		filled:  gaps != nil,
 		Notices: append(gaps, s.Found...).Words(), Dropped: table.Found.Dropped,
 		Untargeted: d.Table().Found.Untargeted, Repeats: copies.Repeats, Seen: copies.Seen,
 		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below,
@@ -349,9 +345,9 @@ func (f *Fresh) Sentence(m *model.Model) string {
 		said += fmt.Sprintf("\n%d of these %d rows equal another row. The bound holds only if "+
 			"they are independent draws, not copies.", f.Repeats, f.Rows)
 	}
-	said += spelling.If(f.Filled > 0, "\nThe model filled cells of %d of these %d rows. How it fills "+
-		"them was fixed with the model, so the bound counts these rows, too.", f.Filled, f.Rows) +
-		strings.Join(append([]string{""}, f.Notices...), "\n") + say.Limits(f.Limits, f.Rows) +
+	said += strings.Join(append([]string{""}, f.Notices...), "\n") +
+		spelling.If(f.filled, "\nHow the model fills cells was fixed before it saw these rows, so the "+
+			"bound counts rows with filled cells, too.") + say.Limits(f.Limits, f.Rows) +
 		spelling.If(f.Dropped > 0,
 			"\n%d more rows were left out, because they equal one of these rows in every cell. "+
 				"The fit left such rows out, too.", f.Dropped) +
