@@ -91,7 +91,9 @@ func (a Answer) further(t *Table) {
 	}
 	for _, c := range a.Chances {
 		t.Add([]string{fmt.Sprintf("probability_%.0f", c.Level)}, func(i int, values []float64) {
-			values[0] = c.Probabilities[i]
+			if values[0] = c.Probabilities[i]; a.Predictions[i].Lost() {
+				values[0] = math.NaN()
+			}
 		})
 	}
 	t.Add(a.Explanation.Names(), a.Explanation.Fill)
