@@ -135,6 +135,10 @@ func TestEvaluateRenyi(t *testing.T) {
 			t.Errorf("%s says nothing of its jitter", name)
 		}
 	}
+	must.Hold(t, at("vfe", nil).Rounding == 0, "rounding is told where it doesn't matter")
+	p.NoiseVariance = 1e-8
+	p.Kernel.Variance = 100
+	must.Hold(t, at("vfe", nil).Rounding > 0, "nothing is told of rounding")
 }
 
 // TestEvaluateRenyiByCG: the estimate by conjugate gradients equals the α-ELBO within its error, and certifies

@@ -125,6 +125,7 @@ const (
 
 	// About a posterior or a model.
 	Jitter         Kind = "jitter"
+	Rounding       Kind = "rounding"
 	CGVariances    Kind = "cg_variances"
 	VFEForRows     Kind = "vfe_for_rows"
 	VFEByCG        Kind = "vfe_by_cg"
@@ -382,6 +383,8 @@ var words = map[Kind]entry{
 
 	Jitter: {Note, "krigo added %.1e to the diagonal of the inducing inputs' covariance matrix, " +
 		"so that it can be factored"},
+	Rounding: {Note, "inducing inputs almost determine one another: rounding moves the log " +
+		"likelihood by at most about %.1g nats"},
 	CGVariances: {Note, "variances are those given each row's %d nearest training rows, which " +
 		"are never too " +
 		"small: at %d %s rows they were %.4g times the exact variances on average, and at most " +

@@ -13,7 +13,10 @@ type Evaluation struct {
 	StandardError *float64 `json:"value_standard_error,omitempty"`
 	// Jitter is added to the diagonal of the inducing inputs' covariance matrix, for all fields of
 	// this struct.
-	Jitter   float64  `json:"jitter,omitempty"`
+	Jitter float64 `json:"jitter,omitempty"`
+	// Rounding is about how many nats rounding can move the log likelihood of a sparse GP.
+	// It is 0 if that is less than 10⁻⁶ nats a row.
+	Rounding float64  `json:"rounding,omitempty"`
 	Gradient Gradient `json:"gradient"`
 	// set if StandardError is set
 	GradientError *Gradient `json:"gradient_standard_error,omitempty"`

@@ -221,5 +221,5 @@ func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, 
 	}
 	sparse := c.task.Sparse()
 	q, err := sparse.Posterior(x, alpha)
-	return jittered(q, sparse.Jitter, err)
+	return c.task.jittered(q, sparse.Jitter, err)
 }

@@ -160,7 +160,7 @@ func (p *free) Posterior(x []float64) (*posterior.Posterior, finding.List, error
 		}
 	}
 	q, err := p.FreeFormProblem.Posterior(x)
-	return jittered(q, p.Jitter, err)
+	return p.task.jittered(q, p.Jitter, err)
 }
 
 // CollapsedNoise returns the σ_n² of collapsed parameters.

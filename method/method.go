@@ -319,11 +319,19 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64,
 		which, mean, largest)}, nil
 }
 
-// jittered adds a finding to a sparse posterior if the posterior needed jitter.
-func jittered(q *posterior.Posterior, jitter float64,
+// jittered adds findings to a sparse posterior: its jitter, and how far rounding moves its log
+// likelihood if that is more than 10⁻⁶ nats a row.
+func (t Task) jittered(q *posterior.Posterior, jitter float64,
 	err error) (*posterior.Posterior, finding.List, error) {
-	if err == nil && jitter > 0 {
-		return q, finding.List{finding.New(finding.Jitter, jitter)}, nil
+	if err != nil {
+		return q, nil, err
 	}
-	return q, nil, err
+	var found finding.List
+	if jitter > 0 {
+		found.Add(finding.Jitter, jitter)
+	}
+	if nats := q.Solution.(*posterior.Inducing).Doubt(q); nats > 1e-6*float64(t.N) {
+		found.Add(finding.Rounding, nats)
+	}
+	return q, found, nil
 }

@@ -259,7 +259,7 @@ func (p *renyi) Posterior(x []float64) (*posterior.Posterior, finding.List, erro
 		return p.task.variational(x, finding.New(finding.VFEForRows, p.task.N, p.Alpha, MaxRenyi))
 	}
 	q, err := p.RenyiProblem.Posterior(x)
-	return jittered(q, p.Jitter, err)
+	return p.task.jittered(q, p.Jitter, err)
 }
 
 // variational returns the posterior of variational inference instead of q*(U), and the finding why,
@@ -268,7 +268,7 @@ func (t Task) variational(x []float64,
 	why finding.Finding) (*posterior.Posterior, finding.List, error) {
 	sparse := t.Sparse()
 	q, err := sparse.Posterior(x, 0)
-	q, notes, err := jittered(q, sparse.Jitter, err)
+	q, notes, err := t.jittered(q, sparse.Jitter, err)
 	return q, append(finding.List{why}, notes...), err
 }
 

@@ -61,18 +61,23 @@ func inverseNorm(l matrix.Dense) (sum float64) {
 }
 
 // The jitter on the diagonal of K_ZZ is a multiple of the mean variance.
-// It starts at jitterStart, grows tenfold until K_ZZ can be factored, and ends at jitterEnd.
+// It starts at jitterStart, grows tenfold until rounding can't matter, and ends at jitterEnd.
 // KL, mean and variance use the same K_ZZ, which keeps the certificate valid:
 // marginalising the noisy inducing outputs can only lower the KL (data processing).
 const (
-	jitterStart = 1e-10
+	jitterStart = 1e-12
 	jitterEnd   = 1e-4
 )
 
 // FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I.
-// It takes the least jitter from minJitter on whose pivots are larger than rounding errors.
-// Inducing inputs that almost coincide have pivots of pure rounding, which would make V = L⁻¹K_ZX
-// and a KL wrong in their leading digits.
+// It takes the least jitter from minJitter on with which rounding can't matter.
+//
+// Rounding in K_ZZ and in its factor acts as a matrix E that is added to K_ZZ. Its norm is at most
+// about off = M·2⁻⁵² of the largest variance.
+// Either K_ZZ's smallest eigenvalue is 1,000 times as large, or the jitter is 32 times as large.
+// Then jitter I + E has no negative eigenvalue: it is the covariance of noise on the inducing
+// outputs, and Q = VᵀV stays below K_XX. Pivots alone don't tell: where they were 10⁻¹⁰ of the
+// variance or more, the smallest eigenvalue was 10⁻¹⁶, and Q exceeded K_XX.
 func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64,
 	l matrix.Dense) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
@@ -82,12 +87,15 @@ func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64,
 		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the "+
 			"kernel's variance", scale)
 	}
+	whole := (&Posterior{Kernel: at.Kernel, Theta: at.Theta, Support: z}).whole()
+	// of an informed prior, scale may be a tiny part of whole
+	enough := min(max(32*float64(z.Rows)*0x1p-52, jitterStart)*whole, 0.99*jitterEnd*scale)
 	jitter = minJitter
 	for {
 		at.FillTriangle(z, l)
 		l.AddDiagonal(jitter)
 		err := linalg.Cholesky(l)
-		if err == nil && (jitter >= jitterStart*scale || leastPivot(l) >= jitterStart*scale/2) {
+		if err == nil && (jitter >= enough || rounding(l, whole) <= 1e-3) {
 			return jitter, nil
 		}
 		jitter = max(10*jitter, jitterStart*scale)
@@ -97,15 +105,6 @@ func FactorInducing(at kernel.Bound, z matrix.Dense, minJitter float64,
 				"or shorter lengthscales", jitterEnd, err)
 		}
 	}
-}
-
-// leastPivot returns the smallest pivot of a Cholesky factor.
-func leastPivot(l matrix.Dense) float64 {
-	least := math.Inf(1)
-	for i := range l.Rows {
-		least = min(least, l.At(i, i)*l.At(i, i))
-	}
-	return least
 }
 
 // shift returns c such that L Lᵀ = K_SS + cI for a given L.
@@ -127,8 +126,9 @@ func (p *Posterior) shift(l matrix.Dense, whole float64, inducing bool) float64 
 	if c < jitterStart*scale/2 || c < 1e-13*whole {
 		return 0
 	}
+	off := n * 0x1p-52 * whole
 	for jitter := jitterStart * scale; jitter < 2*jitterEnd*scale; jitter *= 10 {
-		if math.Abs(c-jitter) <= 1e-3*jitter {
+		if math.Abs(c-jitter) <= 1e-3*jitter+off {
 			return jitter
 		}
 	}
@@ -192,7 +192,8 @@ func distance(l, a matrix.Dense) float64 {
 // perturbation bound of Cholesky's factor). The result is at most 0.5, because 1 is the error of a
 // factor that lacks its least pivot.
 func rounding(l matrix.Dense, variance float64) float64 {
-	inverse := l.Like(l.Rows, l.Rows)
+	inverse := linalg.Borrow(l.Rows, l.Rows)
+	defer linalg.Return(inverse)
 	inverse.CopyFrom(l)
 	return min(float64(l.Rows)*0x1p-52*variance*inverseNorm(inverse), 0.5)
 }

@@ -471,8 +471,8 @@ class Posterior:
         self.k = [[self.kernel.value(p, q) for q in self.points[:i + 1]] for i, p in enumerate(self.points)]
         scale, c = fsum(self.wholes) / n, fsum(dot(f, f) - k for f, k in zip(self.stored, self.wholes)) / n
         if self.sparse:
-            jitters = [j for j in (1e-10 * 10**e * scale for e in range(7)) if abs(c - j) <= 1e-3 * j]
-            c = 0.0 if c < max(0.5e-10 * scale, 1e-13 * self.largest) else (jitters + [c])[0]
+            jitters = [j for j in (1e-12 * 10**e * scale for e in range(9)) if abs(c - j) <= 1e-3 * j + n * UNIT * self.largest]
+            c = 0.0 if c < max(0.5e-12 * scale, 1e-13 * self.largest) else (jitters + [c])[0]
         self.shifts = self.noises or n * [max(c, 0) if self.sparse or self.noise is None else self.noise]
         require(self.sparse or min(self.shifts) >= n * UNIT * self.largest, "the noise variance is as small as rounding errors")
         self.low = cholesky([row[:-1] + [row[-1] + s] for row, s in zip(self.k, self.shifts)])

@@ -23,10 +23,10 @@ func TestResults(t *testing.T) {
 			GradientError: &krigo.Gradient{}, CertificateReason: "of a reason"},
 			"svgp 2 ± 0.5 (an estimate and its standard error)\ngradient\n{}\n" +
 				"its standard errors\n{}\nNo certificate: of a reason.\n"},
-		{"evaluation", &krigo.Evaluation{Objective: "vfe", Jitter: half, CertificateReason: "none",
+		{"evaluation", &krigo.Evaluation{Objective: "vfe", Jitter: half, Rounding: half, CertificateReason: "none",
 			EvidenceBounds: &krigo.EvidenceBounds{Jensen: &half}},
 			"vfe 0\nwith 0.5 added to the diagonal of the inducing inputs' covariance matrix\n" +
-				"gradient\n{}\nlog evidence, from above to below\n" +
+				"rounding moves the log likelihood by at most about 0.5 nats\ngradient\n{}\nlog evidence, from above to below\n" +
 				"  Jensen's there         0.5\nNo certificate: none.\n"},
 		{"inspection", inspectWords{inspectDocument: inspectDocument{Rows: 3, Dropped: 1},
 			Path: "t.csv", Table: "column\n"},

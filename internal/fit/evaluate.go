@@ -110,6 +110,12 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *fitting.Params,
 			"posterior isn't computed"
 		return e, nil
 	}
+	if p.Sparse() {
+		_, notes, _ := problem.Posterior(slices.Clone(at)) // no posterior, no estimate
+		for _, f := range notes.Of(finding.Rounding) {
+			e.Rounding = f.Numbers[0]
+		}
+	}
 	m, err := certifyGiven(p, problem, d.FreeForm, at, x, params)
 	if err != nil {
 		if p.Rows.Err() != nil || within(p).Err() != nil {
