@@ -27,13 +27,14 @@ func TestInContext(t *testing.T) {
 	}
 	const words = "This model is no better than the constant 15.3."
 	must.Be(t, made(3.1, 0.2).NoBetter(), "")
-	must.Be(t, made(9.4, 0.2).NoBetter(), words+" Its RMSE is 9.4, and the constant's 9.4.")
+	must.Be(t, made(9.4, 0.2).NoBetter(), words+" Its RMSE is 9.4, and the constant's 9.4. To do better, "+
+		"add rows, or inputs that say more about price.")
 	curved := made(3.1, 0.50922)
 	curved.Certificate.Curve = &pacbayes.Curve{}
 	must.Be(t, curved.NoBetter(), "") // nobody asked for this ε
 	must.Be(t, made(3.1, 0.50922).NoBetter(), words+
 		" Its mean loss on the certified rows is 0.100, and the constant's 0.400. Its RMSE is lower: 3.1, and the constant's "+
-		"9.4. Another ε would show that.")
+		"9.4. Use this model if the size of errors matters, and the constant if only their share beyond ε does.")
 	m := made(3.1, 0.2)
 	must.Be(t, m.InContext(), "On the 151 certified rows: RMSE 3.1 (the constant 15.3: 9.4), MAE 2 (in units of price), R² 0.812. "+
 		"The model's own 95 % intervals hold 94.0 % of the targets.\nFor comparison, the share of predictions on further "+

@@ -202,9 +202,8 @@ var words = map[Kind]entry{
 	Dropped:   {Note, "%d of %d rows equal an earlier row in every cell, and were left out"},
 	Skipped: {Note, "the first lines of the file were skipped, as in the fit (--skip-rows " +
 		"%d); --skip-rows 0 reads them"},
-	Untargeted: {Warning, "%d of %d rows of %n have no %q, and were left out, so that the " +
-		"promise is about rows " +
-		"that have one; --missing-target refuse makes such rows an error"},
+	Untargeted: {Warning, "%d of %d rows of %n have no %q, and %s; --missing-target refuse makes " +
+		"such rows an error"},
 	LeftOut: {Note, "%n is left out: %s (%d rows from %n)%s"},
 	ReadAs:  {Note, "%n is read as %s (%d rows from %n); %s leaves it out"},
 	GapsFilled: {Note, "%n misses %d of %d cells (the first in %n), %s; --missing refuse makes " +
@@ -265,7 +264,8 @@ var words = map[Kind]entry{
 		"the first in %n, it is %v, else %v; --noise probit fits two classes"},
 	Counts: {Note, "target %q looks like counts: in %d of %d rows, the first in %n, it is at " +
 		"most 5; large " +
-		"counts vary more, but the model has the same noise for all"},
+		"counts vary more, but the model has the same noise for all; " +
+		"--noise negative-binomial fits counts"},
 	Skewed: {Note, "target %q is positive and skewed: in %d of %d rows, the first in %n, it is " +
 		"above three times " +
 		"its median, %v"},

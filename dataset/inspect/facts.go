@@ -99,10 +99,10 @@ func (f ColumnFacts) AsTarget(t *dataset.Table) ColumnFacts {
 		f.Unfit = false
 		f.Then = ""
 		f.Why = f.Why + "; krigo predicts the probabilities of its classes"
+	case f.Kind == "constant":
+		f.Then = "there is nothing to learn: choose another target, or add rows with other values"
 	case f.Unfit && len(f.Advice) == 0 && f.Kind != "number":
 		f.Then = "only numbers and classes are predicted"
-	case f.Kind == "constant":
-		f.Then = "there is nothing to be predicted"
 	case f.Missing > 0 || gaps:
 		f.Why = strings.TrimPrefix(f.Why+"; values are missing", "; ")
 		if t.Reading().MissingTarget == dataset.Refuse {

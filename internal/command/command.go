@@ -56,7 +56,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	advisable(cmd, err)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	words := spelling.Either(ended, "interrupted", err.Error()+suggest(err, args))
+	tip := suggest(err, args) // it settles the error's advice
+	words := spelling.Either(ended, "interrupted", err.Error()+tip)
 	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+
 		strings.Join(lists.Of(strings.Split(words, "\n"), spelling.Escaped), "\n"))
 	var usage *krigo.UsageError

@@ -327,3 +327,32 @@ func TestTwoNumbers(t *testing.T) {
 			"noise %q: %s", noise, said)
 	}
 }
+
+// TestLimitsOfBoth: the command that an error about limits of inputs prints runs if the target's cells are limits, too.
+// A test row without a target isn't scored.
+func TestLimitsOfBoth(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(9, 12))
+	limited := func(v float64) string {
+		if v < 0.2 {
+			return "<0.2"
+		}
+		return fmt.Sprintf("%.4f", v)
+	}
+	text := "a,b,y\n"
+	for range 120 {
+		b := rng.Float64()
+		text += fmt.Sprintf("%s,%.4f,%s\n", limited(rng.Float64()), b, limited(b+0.1*rng.NormFloat64()))
+	}
+	write(t, "both.csv", text)
+	for _, more := range []string{"", " --censored y"} {
+		o := call(t.Context(), strings.Fields("fit both.csv --target y --kernel se --quiet"+more)...)
+		_, try, found := strings.Cut(o.stderr, "Try:  krigo ")
+		must.Hold(t, found && strings.Contains(try, "--ignore a") && strings.Contains(o.stderr, "say --ignore a"), "%+v", o)
+		runs(t, strings.Fields(try)...)
+	}
+	write(t, "full.csv", strings.ReplaceAll(text, "<", ""))
+	write(t, "tests.csv", "a,b,y\n.5,.5,.5\n.5,.6,\n.4,.6,.5\n")
+	said := runs(t, strings.Fields("fit full.csv --target y --kernel se --quiet --test tests.csv")...)
+	must.Hold(t, strings.Contains(said, `1 of 3 rows of tests.csv have no "y", and aren't scored`), "%s", said)
+}

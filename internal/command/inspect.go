@@ -392,7 +392,13 @@ func suggest(err error, args []string) string {
 		args = slices.Delete(args, end, end+1)
 	}
 	say := "\nTry:  "
-	for _, f := range columns.Columns {
+	// The flags below and above don't go with a target of limits. Inputs of limits are left out then.
+	censored := strings.Contains(strings.Join(args, " ")+columns.Error(), "--censored ")
+	limited := func(a inspect.Advice) bool { return a.Flag == "below" || a.Flag == "above" }
+	for i, f := range columns.Columns {
+		if censored && slices.ContainsFunc(f.Advice, limited) {
+			columns.Columns[i].Advice = []inspect.Advice{{Flag: "ignore", Value: f.Name}}
+		}
 		if f.Either {
 			say = "\nSay which, and add it to:  "
 		}

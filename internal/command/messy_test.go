@@ -409,7 +409,7 @@ func TestInspectSettles(t *testing.T) {
 		"alone.csv": {text: table("id,y", func(i int) string { return fmt.Sprintf("%d,%d", i, 7*i%31) }),
 			first: "what to predict from"},
 		"constant.csv": {text: table("x,y", func(i int) string { return fmt.Sprintf("%d,3", 7*i%31) }), first: "column y",
-			say: "there is nothing to be predicted"},
+			say: "there is nothing to learn: choose another target"},
 		"control.csv": {text: table("\"a\x1b[31m\nb\",y", plain), say: `"a\x1b[31m\nb"`},
 		"numbers.csv": {text: table("2020,2021", plain), say: "the first line holds only numbers"},
 	} {

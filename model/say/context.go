@@ -29,14 +29,16 @@ func NoBetter(m *model.Model) string {
 	}
 	switch {
 	case x.RMSE >= x.Constant.RMSE:
-		return fmt.Sprintf("%s Its %s is %s.", said, name, errs)
+		return fmt.Sprintf("%s Its %s is %s. To do better, add rows, or inputs that say more "+
+			"about %s.", said, name, errs, cautious.Name(m.Target))
 	case c.Curve != nil || !lossWorse: // nobody asked for the ε of a curve's certificate
 		return ""
 	}
 	return fmt.Sprintf("%s Its mean loss on the certified rows is %.3f, and the constant's %.3f. "+
 		"Its %s is lower: %s.", said, x.MeanRisk, x.Constant.MeanRisk, name, errs) +
 		spelling.If(c.Loss != pacbayes.ClippedAbsolute && c.Loss != pacbayes.Label,
-			" Another ε would show that.")
+			" Use this model if the size of errors matters, and the constant if only their share "+
+				"beyond ε does.")
 }
 
 // ofConstant names the simplest predictor, which predicts the same for all rows.

@@ -141,7 +141,9 @@ func (d *Dealt) tellTarget() error {
 	for _, v := range []*dataset.Data{d.Data, d.Test} {
 		if v != nil && v.Table().Found.Untargeted > 0 {
 			n := v.Table().Found.Untargeted
-			d.Findings.Add(finding.Untargeted, n, v.Rows+n, v.Source, v.Target)
+			d.Findings.Add(finding.Untargeted, n, v.Rows+n, v.Source, v.Target,
+				spelling.Either(v == d.Test, "aren't scored",
+					"were left out, so that the promise is about rows with a target"))
 		}
 	}
 	found, err := inspect.Leaks(d.Data, d.Data.RowsOf(d.Roles, dataset.Prior),
