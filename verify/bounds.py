@@ -138,14 +138,11 @@ class Table:
             cells = list(map(as_text, columns[of]))
             require(len(set(labels)) == len(labels) > 2 and set(cells) <= {*labels, ""}, "a label isn't one of the model's classes")
             columns = {**{n: c for n, c in columns.items() if n != of}, **{f"{of}={k}": [str(int(c == k)) if c else "" for c in cells] for k in labels}}
-        self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
-        self.names, target, group, offset, noise = self.inputs, head("target", str), head("group", str), head("offset", str) or head("exposure", str), head("noise_column", str)
-        limits = head("censored", str)
-        if head.has("encoding"):
-            self.encoding = head.of("encoding").objects("columns")
-            self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) in ("mean", "indicator")
-        self.indicates = head.has("encoding") and head.of("encoding")("missing", str) == "indicator"
-        self.without = head.has("encoding") and head.of("encoding")("without_apart", bool)
+        self.inputs, self.columns, limits = head.list("inputs", str), list(columns), head("censored", str)
+        coding = head.of("encoding") if head.has("encoding") else Fields({})
+        self.names, target, group, offset, noise = [c("name", str) for c in coding.objects("columns")] or self.inputs, head("target", str), head("group", str).replace("(equal rows)", ""), head("offset", str) or head("exposure", str), head("noise_column", str)
+        self.encoding, self.fill = coding.objects("columns"), coding("missing", str) in ("mean", "indicator")
+        self.indicates, self.without = coding("missing", str) == "indicator", coding("without_apart", bool)
         by_blocks = group.startswith("block:") and group not in columns
         used = self.names + [target] + [group] * bool(group and not by_blocks) + [n for n in (offset, noise) if n and n not in self.names] + [limits] * (limits not in ("", target))
         require(len(set(used)) == len(used) and set(used) <= set(columns), f"as this program reads the table, it lacks columns, or uses one twice: {sorted(set(used) - set(columns))}")
@@ -176,6 +173,7 @@ class Table:
         self.bytes = [b"".join(row) for row in zip(*[columns[k] for k in order], tails)]
         self.size, self.raw = list(map(abs, self.y)), self.y  # the model learns y, or what the offset misses; relative losses divide by |y|
         self.y = [y - o for o, y in zip(self.offset, self.y)] if head.has("offset") else self.y
+        self.groups = [sha(b"".join(row)).hex() for row in zip(*columns, tails)] if head("group", str) == "(equal rows)" else self.groups
         self.tails = list(map(long_text, self.groups)) or [b""] * len(self.y)
     def beside(self, head, targets, columns, groups):
         """Lists the rows that have any target of the fit, by which roles are dealt: number in the file, bytes, end of the bytes for the group."""

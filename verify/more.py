@@ -59,8 +59,8 @@ def check_asked(head, t, table, scale, own):
     asked, data, prior, kernel, grid = f.of("promise"), f.of("data"), f.of("prior"), f.of("kernel"), f.of("prior").of("grid")
     unit = 1 if t.kind in UNITLESS or asked("units", str) != "raw" else scale
     tempers, tried = prior.list("temper", float), 0
-    auto = "matern32*matern12,matern32,matern52,rq,se" + ",additive+matern32" * t.informed
-    expressions = plain(kernel("expression", str)).replace("auto", auto).split(",")
+    kinds = ("matern32*matern12,matern32,matern52,rq,se", "matern32,matern52,se,linear")[kernel("noise", str) == "probit"]
+    expressions = plain(kernel("expression", str)).replace("auto", kinds + ",additive+matern32" * t.informed).split(",")
     further = [e + "+linear" for e in expressions] + ["steps"] if t.informed and "auto" in kernel("expression", str) else []
     shapes = [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions + further]
     is_average = (further and own.name == "sum" and 2 <= len(own.parts) <= 4 and all(shape(k) in shapes for k in own.parts)
@@ -117,7 +117,7 @@ def check_rows(head, arrays, table, roles, distances):
     for name, end in (("min", min), ("max", max)):
         require(told.list(name, float) == [end(table.x[i][j] for i in made) for j in range(len(table.inputs))], "input_range doesn't match the rows")
     missed = [n for n, cells in zip(table.names, table.cells) if any(cells[i] == "" or cells[i] != cells[i] for i in made)]  # noqa: PLR0124
-    require(not told.has("missed") or told.list("missed", str) == missed, "input_range names other columns with gaps than the rows have")
+    require(told.list("missed", str) == missed or not told.has("missed"), "input_range names other columns with gaps than the rows have")
     if told.has("far"):  # rounding moves small sds more than their squares
         near("the square of input_range's far", told("far", float)**2, sorted(distances)[min(-(-99 * (len(distances) + 1) // 100), len(distances)) - 1]**2)
 

@@ -738,6 +738,34 @@ func TestAverage(t *testing.T) {
 	must.Hold(t, agrees, "%s", said)
 }
 
+// TestAutoLabels: verify.py knows the kernels that auto tries for labels, and groups of equal rows.
+func TestAutoLabels(t *testing.T) {
+	python(t)
+	rng := rand.New(rand.NewPCG(9, 1))
+	text := "x,z,y,c\n"
+	for i := range 160 {
+		x := rng.Float64()
+		y := math.Sin(4*x) + 0.2*rng.NormFloat64()
+		row := fmt.Sprintf("%.3f,%.3f,%.3f,%s\n", x, rng.Float64(), y, map[bool]string{true: "low", false: "high"}[y < 0.5])
+		text += strings.Repeat(row, 1+i%9/8)
+	}
+	data := filepath.Join(t.TempDir(), "data.csv")
+	file := filepath.Join(t.TempDir(), "m.krigo")
+	must.Do(t, os.WriteFile(data, []byte(text), 0o600))
+	table := must.Get(files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read())(t)
+	for target, other := range map[string]string{"c": "y", "y": "c"} {
+		o := krigo.Options{Data: krigo.Data{Target: target, Ignore: []string{other}, Group: dataset.EqualRows}}
+		if target == "c" {
+			o.Kernel.Noise = "probit"
+			o.Data.Classes = []string{"high", "low"}
+		}
+		m := must.Get(krigo.Fit(t.Context(), table, o))(t)
+		must.Do(t, m.Save(file))
+		agrees, said := verify(t, file, data)
+		must.Hold(t, agrees, "%s: %s", target, said)
+	}
+}
+
 // TestOtherData shows that verify.py refuses a table with a changed row, or without a row.
 func TestOtherData(t *testing.T) {
 	_, rows := rowsOf(60, "")
