@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -78,10 +79,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options,
 			return nil, fmt.Errorf("%s: %w", fits[i].Method.Name, err)
 		}
 	}
-	shared := o.Run.Ranks
-	if shared == nil {
-		shared = ranks.Alone{}
-	}
+	shared := cmp.Or[ranks.Ranks](o.Run.Ranks, ranks.Alone{})
 	measured, err := measure(ctx, table, fits, over.Splits, shared, over.Progress)
 	if err != nil {
 		return nil, err

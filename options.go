@@ -1,6 +1,8 @@
 package krigo
 
 import (
+	"cmp"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fitting"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
@@ -122,9 +124,7 @@ func (o Options) Validate() error {
 		if err == nil {
 			return nil
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
 	return first
 }

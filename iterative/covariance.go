@@ -97,10 +97,7 @@ func (c Covariance) shared(times func(at kernel.Bound, x, v, out matrix.Dense), 
 
 // noise returns the noise variance of row i.
 func (c Covariance) noise(i int) float64 {
-	if c.Noises == nil {
-		return c.Noise
-	}
-	return c.Noises[i]
+	return lists.At(c.Noises, i, c.Noise)
 }
 
 // roughNoise limits Rough. The noise variance, relative to K's largest entry and to √N, must be

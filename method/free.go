@@ -2,7 +2,6 @@ package method
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/finding"
@@ -74,8 +73,7 @@ func (m Free) Bind(t Task) Problem {
 		Scale: t.Scale, Penalty: t.Penalty}, m.Noise), task: t, descent: m.Descent(),
 		alpha: m.Alpha, learnAlpha: m.LearnAlpha}
 	if m.OnBatches() {
-		a := m.adam(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps)
-		f.batches = &a
+		f.batches = new(m.adam(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps))
 	}
 	return f
 }
@@ -162,6 +160,3 @@ func (p *free) Posterior(x []float64) (*posterior.Posterior, finding.List, error
 	q, err := p.FreeFormProblem.Posterior(x)
 	return p.task.jittered(q, p.Jitter, err)
 }
-
-// CollapsedNoise returns the σ_n² of collapsed parameters.
-func (t Task) CollapsedNoise(x []float64) float64 { return math.Exp(x[t.prior()]) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/inducing"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
@@ -86,20 +87,11 @@ func (t Task) bySites(x []float64) (*posterior.Posterior, finding.List, error) {
 }
 
 // judges returns the numbers of the rows that are left out, one by one, to see how a way predicts.
-func judges(n int) []int {
-	of := make([]int, min(n, sitedJudges))
-	for k := range of {
-		of[k] = k * n / len(of)
-	}
-	return of
-}
+func judges(n int) []int { return lists.Spread(n, sitedJudges) }
 
 // some returns n of the rows, spaced evenly.
 func some(rows objective.Memory, n int) objective.Memory {
-	of := make([]int, n)
-	for k := range of {
-		of[k] = k * rows.X.Rows / n
-	}
+	of := lists.Spread(rows.X.Rows, n)
 	few := objective.Memory{X: rows.X.Like(n, rows.X.Cols), Y: make([]float64, n)}
 	for _, i := range of {
 		if rows.Shift != nil {

@@ -45,12 +45,9 @@ func (m *Model) ByUnits() bool { return m.Group != "" && m.Group != dataset.Equa
 // of dates makes the groups, else "".
 func (m *Model) period() string {
 	by := strings.FieldsFunc(m.Group, func(r rune) bool { return r == ':' || r == ',' })
-	if slices.ContainsFunc(m.Reading.Dates, func(d dataset.Dates) bool {
+	return spelling.If(slices.ContainsFunc(m.Reading.Dates, func(d dataset.Dates) bool {
 		return slices.Contains(by, d.Column)
-	}) {
-		return "; of the same period, not later ones"
-	}
-	return ""
+	}), "; of the same period, not later ones")
 }
 
 // Told returns a line for each tie. It names no share of predictions for new units, since estimates

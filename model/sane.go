@@ -331,8 +331,7 @@ func (m *Model) AcceptFileOrder() (*Model, error) {
 			"certificate: there is nothing to accept")
 	}
 	accepted := *m
-	c := *m.Certificate
 	accepted.Terms.OrderChance = true
-	accepted.Certificate = &c
+	accepted.Certificate = new(*m.Certificate)
 	return &accepted, accepted.saneCertificate()
 }

@@ -100,10 +100,8 @@ func (s scores) report(t *Test, c *Conformal, sum func(...[]float64) error) erro
 	})
 	t.PIT = lists.Of(pit, func(n float64) int { return int(n) })
 	if c != nil {
-		plain := share(len(levels))
-		normalised := share(len(levels) + 1)
-		t.Conformal = &plain
-		t.Normalised = &normalised
+		t.Conformal = new(share(len(levels)))
+		t.Normalised = new(share(len(levels) + 1))
 	}
 	return err
 }

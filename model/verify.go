@@ -1,12 +1,14 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -68,9 +70,7 @@ func (m *Model) verifyContext(again *Context) string {
 	if stored == nil {
 		return ""
 	}
-	if again == nil {
-		again = &Context{}
-	}
+	again = cmp.Or(again, &Context{})
 	a := again.numbers(m.Scaling.TargetScale)
 	b := stored.numbers(m.Scaling.TargetScale)
 	const what = "context (RMSE, R², other predictors) differs: "
@@ -79,10 +79,8 @@ func (m *Model) verifyContext(again *Context) string {
 			return what + fmt.Sprintf("a figure is %v, and the stored figure is %v", a[i], b[i])
 		}
 	}
-	if again.LinearReason != stored.LinearReason {
-		return what + "why there is no linear model"
-	}
-	return ""
+	return spelling.If(again.LinearReason != stored.LinearReason,
+		what+"why there is no linear model")
 }
 
 // verifyNoise says how the observation noise differs from the estimate on the rows, or "".

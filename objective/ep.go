@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -230,10 +231,7 @@ func (o Observed) site(i int) site {
 
 // shift returns the known number that is added to f in row i, or 0.
 func (o Observed) shift(i int) float64 {
-	if o.Shift == nil {
-		return 0
-	}
-	return o.Shift[i]
+	return lists.At(o.Shift, i, 0)
 }
 
 // update updates the site of row i, which is of f.

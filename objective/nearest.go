@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/bits"
@@ -128,10 +129,8 @@ func (p *NearestProblem) Search(x []float64) {
 	defer ix.Release()
 	if p.Vecchia {
 		// place[i] is the place of row i in the random order of Vecchia's form.
-		place := make([]int32, p.Rows.X.Rows)
-		for i, at := range rand.New(rand.NewPCG(p.Seed, 0x7665636368696100)).Perm(len(place)) {
-			place[i] = int32(at)
-		}
+		rng := rand.New(rand.NewPCG(p.Seed, 0x7665636368696100))
+		place := lists.Of(rng.Perm(p.Rows.X.Rows), func(at int) int32 { return int32(at) })
 		ix.Earlier(place, p.of[first:last], p.m(), near)
 	} else {
 		ix.Others(p.of[first:last], p.m(), near)
@@ -470,10 +469,7 @@ func (g *group) score() error {
 		mu[l] += mean[l]
 		v[l] = max(own-explained[l], 0)
 	}
-	term := g.Term
-	if term == nil {
-		term = LogDensity{}
-	}
+	term := cmp.Or[pacbayes.Expectation](g.Term, LogDensity{})
 	sample := pacbayes.Sample{Y: g.sample[0][:n], Mean: mu[:n], Variance: v[:n]}
 	if g.Scale != nil {
 		sample.Scale = g.sample[3][:n]

@@ -1,6 +1,8 @@
 package objective
 
 import (
+	"cmp"
+
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/ranks"
@@ -8,10 +10,7 @@ import (
 
 // over returns r, or the only rank if r is nil.
 func over(r ranks.Ranks) ranks.Ranks {
-	if r == nil {
-		return ranks.Alone{}
-	}
-	return r
+	return cmp.Or[ranks.Ranks](r, ranks.Alone{})
 }
 
 // sumOver adds vectors and symmetric matrices of one size (lower triangles only) up over all ranks,

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -23,10 +24,7 @@ type SVGP struct {
 
 // expectation returns Noise, or GaussianNoise if Noise is nil.
 func (f *SVGP) expectation() pacbayes.Expectation {
-	if f.Noise == nil {
-		return GaussianNoise{}
-	}
-	return f.Noise
+	return cmp.Or[pacbayes.Expectation](f.Noise, GaussianNoise{})
 }
 
 // Conjugate reports whether the noise is Gaussian.

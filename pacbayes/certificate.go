@@ -6,6 +6,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Certificate is a bound on the risk of a Gaussian-process posterior Q, with all that is needed to
@@ -344,10 +346,7 @@ func (c *Certificate) Difference(d *Certificate) string {
 	if !reflect.DeepEqual(a.Promise, b.Promise) {
 		return "promise differs"
 	}
-	if !reflect.DeepEqual(a, b) {
-		return "terms differ"
-	}
-	return ""
+	return spelling.If(!reflect.DeepEqual(a, b), "terms differ")
 }
 
 // HoldOut returns the mean loss on the certified rows of a predictor that was fixed before these

@@ -196,8 +196,7 @@ func (t LabelTerms) Certify(l Labelled) (*Labels, error) {
 	}
 	if t.AtMostWrong > 0 {
 		wrong := lists.To(c.Rows, func(i int) bool { return l.Predicted[i] != l.Truth[i] })
-		found := selectAnswers(l.Score, wrong, t.AtMostWrong, delta)
-		c.Selective = &found
+		c.Selective = new(selectAnswers(l.Score, wrong, t.AtMostWrong, delta))
 	}
 	if t.Recall > 0 {
 		positive := lists.Of(l.Truth, func(truth int) bool {

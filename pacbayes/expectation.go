@@ -1,5 +1,7 @@
 package pacbayes
 
+import "github.com/krigo-gp/krigo/internal/lists"
+
 // Expectation is the mean of a function φ(y, f) of a row's target y and a random f ~ N(m, v).
 // φ is a loss (Loss) or −ln p(y|f), the negative log density of the noise (objective.SVGP).
 // Training needs nothing else of φ.
@@ -55,7 +57,7 @@ func (l Loss) Expect(s Sample, _, weight float64,
 	d Derivatives) (value, dNoise float64, err error) {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	return s.SumRows(weight, d.Mean, d.Variance, func(i int) (e, dMean, dVar, dNoise float64) {
-		e, dMean, dVar = l.Expected(s.Y[i], s.Mean[i], s.Variance[i], at(s.Scale, i))
+		e, dMean, dVar = l.Expected(s.Y[i], s.Mean[i], s.Variance[i], lists.At(s.Scale, i, 0))
 		return e, dMean, dVar, 0
 	})
 }

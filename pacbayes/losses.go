@@ -516,11 +516,3 @@ func (l Loss) checkRows(n int, mean, scale []float64) {
 		panic(fmt.Sprintf("pacbayes: the loss %q needs the scale of each row", l.Kind))
 	}
 }
-
-// at returns x[i], or 0 if there is no x.
-func at(x []float64, i int) float64 {
-	if x == nil {
-		return 0
-	}
-	return x[i]
-}

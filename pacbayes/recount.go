@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // A certificate that stands in a file states its counts beside its bounds.
@@ -132,10 +133,9 @@ func (t Terms) recountCurve(c *Certificate, n int) string {
 	// The level is right if the bounds at all listed numbers of misses fail together with at most
 	// δ. For more than mostCrossed rows it must hold for mostCrossed rows.
 	misses := curveMisses(min(n, mostCrossed), t.curveEnd())
-	bounds := make([]float64, len(misses))
-	for i, k := range misses {
-		bounds[i] = ClopperPearson(k, min(n, mostCrossed), w.Level)
-	}
+	bounds := lists.Of(misses, func(k int) float64 {
+		return ClopperPearson(k, min(n, mostCrossed), w.Level)
+	})
 	if !(w.Level > 0 && w.Level <= delta) ||
 		crossing(min(n, mostCrossed), misses, bounds) > delta*(1+reproducible) {
 		return fmt.Sprintf("curve's level is %.9g, at which the bounds of %d rows don't hold "+
@@ -246,10 +246,7 @@ func (t Terms) recountPromise(c *Certificate) string {
 		least := t.spanOf(c.EmpiricalRisk, cmp.Or(c.Groups, c.Rows), t.Delta/2/t.share()).least
 		wrong = wrong || least > 1-t.Promise+reproducible
 	}
-	if wrong {
-		return "promise doesn't follow from its terms and the curve"
-	}
-	return ""
+	return spelling.If(wrong, "promise doesn't follow from its terms and the curve")
 }
 
 // RecountHoldOut says whether this risk of a simple predictor, on the rows of a certificate with

@@ -40,7 +40,7 @@ func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	return s.perUnit(lists.To(len(s.Y), func(i int) float64 {
-		return l.Point(s.Y[i], s.Mean[i], at(s.Scale, i))
+		return l.Point(s.Y[i], s.Mean[i], lists.At(s.Scale, i, 0))
 	}))
 }
 
@@ -50,7 +50,7 @@ func (s Sample) drawLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	losses := make([]float64, len(s.Y))
 	for i, y := range s.Y {
-		losses[i], _, _ = l.Expected(y, s.Mean[i], s.Variance[i], at(s.Scale, i))
+		losses[i], _, _ = l.Expected(y, s.Mean[i], s.Variance[i], lists.At(s.Scale, i, 0))
 	}
 	return s.perUnit(losses)
 }

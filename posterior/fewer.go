@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -36,11 +37,10 @@ func (p *Posterior) Fewer() *Posterior {
 		return p
 	}
 	// rows spread evenly over the support
-	of := make([]int, fewerSample)
+	of := lists.Spread(n, fewerSample)
 	points := p.Support.Like(fewerSample, p.Support.Cols)
-	for i := range of {
-		of[i] = i * n / len(of)
-		copy(points.Row(i), p.Support.Row(of[i]))
+	for i, row := range of {
+		copy(points.Row(i), p.Support.Row(row))
 	}
 	rows := make([]int32, len(of)*most)
 	prior := make([]float64, len(of))

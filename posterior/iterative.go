@@ -175,10 +175,7 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 	if pre == nil {
 		pre, err = iterative.PivotedCholesky(c, cmp.Or(o.Rank, iterative.Rank(p.Support.Rows)))
 	}
-	r := o.Ranks
-	if r == nil {
-		r = ranks.Alone{}
-	}
+	r := cmp.Or[ranks.Ranks](o.Ranks, ranks.Alone{})
 	return iterative.Solver{Times: c.Shared(r, fail), Rough: c.Rough(r, fail), Preconditioner: pre,
 		Tolerance: o.Tolerance, Progress: o.Progress}, err
 }

@@ -20,10 +20,7 @@ func (r RowNoise) Same() bool { return r.Factor == nil && r.Known == nil }
 
 // Slope returns a_i, the derivative of At by s.
 func (r RowNoise) Slope(i int) float64 {
-	if r.Factor == nil {
-		return 1
-	}
-	return r.Factor[i]
+	return lists.At(r.Factor, i, 1)
 }
 
 // At returns s·a_i + v_i.
@@ -72,10 +69,7 @@ func AddNoise(k matrix.Dense, s float64, each []float64) {
 
 // NoiseOf returns the noise variance in a row of the support.
 func (p *Posterior) NoiseOf(i int) float64 {
-	if p.Noises == nil {
-		return p.Noise
-	}
-	return p.Noises[i]
+	return lists.At(p.Noises, i, p.Noise)
 }
 
 // typical returns the noise variance, or the geometric mean of the rows' own.

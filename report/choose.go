@@ -123,11 +123,7 @@ func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
 			s.logLoss = append(s.logLoss, -log)
 		}
 		if r.certified != nil && loss.IsZeroOne() {
-			unit := 0.
-			if scale != nil {
-				unit = scale[i]
-			}
-			s.miss = append(s.miss, loss.Point(v, point[i], unit) > 0)
+			s.miss = append(s.miss, loss.Point(v, point[i], lists.At(scale, i, 0)) > 0)
 		}
 	}
 	predicted, err := r.raw(b.mean, b.variance)

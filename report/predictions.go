@@ -239,10 +239,8 @@ func trend(c *drawing.Chart, all []tenth, along string, at func(x, z float64) dr
 	}
 	c.Segments("mean of a part ± 2 standard errors", drawing.Ink, ends)
 	c.Dots("", drawing.Ink, dots)
-	lead := "No trend seen"
-	if off >= 2 && 4*off > len(all) {
-		lead = "The mean error changes " + along
-	}
+	lead := spelling.Either(off >= 2 && 4*off > len(all), "The mean error changes "+along,
+		"No trend seen")
 	return fmt.Sprintf("%s: %d of %d means are off 0.", lead, off, len(all))
 }
 

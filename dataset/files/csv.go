@@ -318,9 +318,7 @@ func (p *parser) end(err error) error {
 	case err == io.EOF:
 		return p.finish()
 	case errors.As(err, &bad):
-		if p.first == nil {
-			p.first = bad
-		}
+		p.first = cmp.Or[error](p.first, bad)
 		return p.finish()
 	}
 	if p.passOn != nil {

@@ -290,9 +290,7 @@ func (s *sheet) Read() ([]string, error) {
 			}
 		}
 		if len(record) > 0 {
-			if s.width == 0 {
-				s.width = len(record)
-			}
+			s.width = cmp.Or(s.width, len(record))
 			return append(record, make([]string, max(0, s.width-len(record)))...), nil
 		}
 	}

@@ -59,8 +59,7 @@ func newMan() *cobra.Command {
 				if err != nil {
 					return misused("SOURCE_DATE_EPOCH %q: want seconds since 1970", text)
 				}
-				date := time.Unix(seconds, 0).UTC()
-				header.Date = &date
+				header.Date = new(time.Unix(seconds, 0).UTC())
 			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err

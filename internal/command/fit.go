@@ -259,9 +259,8 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 		return misused("--no-standardise and --scaling exclude each other")
 	case f.noStandardise:
 		// Every column but the target and those left out is an input.
-		s := dataset.Identity(len(table.Names) - 1 - len(left))
 		o.Scaling = dataset.Declared
-		o.Declared = &s
+		o.Declared = new(dataset.Identity(len(table.Names) - 1 - len(left)))
 	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean ||
 		o.Missing == dataset.Indicate):
 		return misused("--scaling %s with --categorical or --missing: categories and means "+
@@ -489,8 +488,7 @@ func (t *fitting) print(m, all *krigo.Model) error {
 	d := fitJSON(m, t.out)
 	words := []fitWords{wordsOf(m, t.out, t.verbose)}
 	if all != nil {
-		delivered := fitJSON(all, siblingName(t.out))
-		d.Delivered = &delivered
+		d.Delivered = new(fitJSON(all, siblingName(t.out)))
 		words = append(words, wordsOf(all, siblingName(t.out), t.verbose))
 	}
 	return t.answer(t.cmd, d, "fits", words)

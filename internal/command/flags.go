@@ -165,16 +165,12 @@ const everyday = "everyday"
 // shown returns a command's flags under each of the groups.
 // asked is "all", everyday or the name of a group.
 func shown(cmd *cobra.Command, asked string) [][]cliFlag {
-	flags := make([][]cliFlag, len(groups))
-	for i, group := range groups {
-		for _, f := range flagsOf(cmd, group) {
-			if asked == "all" || (asked == everyday && f.everyday) ||
-				strings.EqualFold(asked, group) {
-				flags[i] = append(flags[i], f)
-			}
-		}
-	}
-	return flags
+	return lists.Of(groups, func(group string) []cliFlag {
+		return lists.If(flagsOf(cmd, group), func(f cliFlag) bool {
+			return asked == "all" || (asked == everyday && f.everyday) ||
+				strings.EqualFold(asked, group)
+		})
+	})
 }
 
 // help prints what a command does, how it is called, its flags, and then a longer explanation.

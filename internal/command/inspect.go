@@ -411,9 +411,7 @@ func suggest(err error, args []string) string {
 			say = "\nSettle that, and then:  "
 		}
 	}
-	missing := ""
-	if len(columns.Gaps) > 0 || slices.ContainsFunc(columns.Columns, inspect.ColumnFacts.Gapped) {
-		missing = dataset.FillMean
-	}
+	missing := spelling.If(len(columns.Gaps) > 0 ||
+		slices.ContainsFunc(columns.Columns, inspect.ColumnFacts.Gapped), dataset.FillMean)
 	return say + shellLine(suggestion(args, columns.Columns, missing))
 }

@@ -136,8 +136,7 @@ func Decide(ctx context.Context, table *dataset.Table,
 			return f.Name
 		})}
 	if o.Data.Group != "" {
-		of := rolesOf(groups)
-		told.Groups = &of
+		told.Groups = new(rolesOf(groups))
 	}
 	if d.Reason != "" {
 		told.Findings.Add(finding.NoCertificate, d.Reason)

@@ -32,6 +32,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/krigo-gp/krigo/internal/cpu"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -47,11 +48,7 @@ func Of(rows, cols int, data []float64) Matrix { return matrix.Of(rows, cols, da
 
 // UpTo returns the numbers 0 to n−1.
 func UpTo(n int) []int {
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return numbers
+	return lists.To(n, func(i int) int { return i })
 }
 
 // operands are the matrices of an operation. The operation ends when the context of any of these

@@ -87,3 +87,17 @@ func Find[T any](list []T, is func(v T) bool) (v T, found bool) {
 	}
 	return v, false
 }
+
+// At returns list[i], or otherwise if there is no list.
+func At[T any](list []T, i int, otherwise T) T {
+	if list == nil {
+		return otherwise
+	}
+	return list[i]
+}
+
+// Spread returns some of the numbers 0 to n−1, or all of these if n is smaller, spaced evenly.
+func Spread(n, some int) []int {
+	some = min(n, some)
+	return To(some, func(i int) int { return i * n / some })
+}

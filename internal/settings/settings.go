@@ -151,9 +151,7 @@ func Merge(structs ...any) (all []Setting) {
 			}
 			for to, from := range map[*string]string{&a.Value: s.Value, &a.Default: s.Default,
 				&a.Rule: s.Rule, &a.Help: s.Help, &a.For: s.For, &a.zero: s.zero, &a.want: s.want} {
-				if *to == "" {
-					*to = from
-				}
+				*to = cmp.Or(*to, from)
 			}
 			if !s.Word() && (s.least != a.least || s.most != a.most) {
 				a.least = ""

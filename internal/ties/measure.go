@@ -316,10 +316,7 @@ func (l Look) siblings(ctx context.Context, t *Tie, members [][]int, rng *rand.R
 		more[u] += (rest.Y[i] - mean[i]) / float64(len(members[u]))
 	}
 	// Row u and its unit's mean error, len(first)+u, make a pair that alike compares.
-	pairs := make([][]int, len(first))
-	for u := range pairs {
-		pairs[u] = []int{u, len(first) + u}
-	}
+	pairs := lists.To(len(first), func(u int) []int { return []int{u, len(first) + u} })
 	t.Alike, t.AlikeP = alike(slices.Concat(scores(standardised(errors, sd)), scores(more)), pairs,
 		l.shuffles(rng))
 	return nil

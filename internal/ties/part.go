@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
@@ -61,10 +62,7 @@ func unaware(ctx context.Context, g posterior.Given, inputs []int) (posterior.Gi
 		}
 	}
 	g.X = x
-	some := make([][]int, min(x.Rows, saidNoise))
-	for i := range some {
-		some[i] = []int{i * x.Rows / len(some)}
-	}
+	some := lists.Of(lists.Spread(x.Rows, saidNoise), func(i int) []int { return []int{i} })
 	few, _ := only(g, some)
 	k := few.X.Like(len(some), len(some))
 	c := few.X.Like(len(some), len(some))

@@ -30,12 +30,9 @@ const (
 
 // settings returns the candidates that columns of equal or of nearly equal values make.
 func settings(columns []column, x matrix.Dense) (all []Candidate) {
-	var repeat []column
-	for _, c := range columns {
-		if c.of != nil && c.levels > 1 && !c.dates {
-			repeat = append(repeat, c)
-		}
-	}
+	repeat := lists.If(columns, func(c column) bool {
+		return c.of != nil && c.levels > 1 && !c.dates
+	})
 	slices.SortStableFunc(repeat, func(a, b column) int { return cmp.Compare(b.levels, a.levels) })
 	input := func(c column) bool { return len(c.inputs) > 0 }
 	// Sets of columns to look at: all inputs whose values repeat, or all but one of them; all

@@ -1,11 +1,13 @@
 package ask
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sort"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -88,10 +90,7 @@ func (o Asked) EveryWidth(units int) bool {
 
 // Unspared says why there is no certificate if all units train.
 func (o Asked) Unspared(units int) string {
-	what := "rows"
-	if o.Data.Group != "" {
-		what = "groups"
-	}
+	what := spelling.Either(o.Data.Group != "", "groups", "rows")
 	test, calibration, _ := o.Counts(units)
 	left := units - test - calibration
 	takes, bound := o.takes()
@@ -125,9 +124,7 @@ func (o Asked) Enough(left int) (units int, delta float64) {
 		}
 		o.Promise.Delta = delta
 		takes, _ := o.takes()
-		if units == 0 {
-			units = onRequest * takes
-		}
+		units = cmp.Or(units, onRequest*takes)
 		if left >= onRequest*takes {
 			return units, delta
 		}

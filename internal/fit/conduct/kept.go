@@ -75,9 +75,7 @@ func CheckAsked(m *model.Model, columns []string) error {
 // If a posterior followed an informed prior, OfPrior returns that prior.
 func otherKernel(o ask.Asked, m *model.Model) string {
 	base, _ := m.Posterior.OfPrior()
-	if base == nil {
-		base = m.Posterior
-	}
+	base = cmp.Or(base, m.Posterior)
 	is := base.Kernel.Spec(base.Theta)
 	possible := plan.Possible(o, model.InputsOf(m.Inputs, m.Encoding))
 	other := func(s kernel.Spec) bool {

@@ -162,9 +162,8 @@ func FitInformed(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, certifi
 		return nil, nil, err
 	}
 	if p.Ordinal != nil {
-		learnt := p.Ordinal.With(t.Best.Result.X[t.Best.Family.GridParams()+1:])
 		own := *p.Dealt
-		own.Ordinal = &learnt
+		own.Ordinal = new(p.Ordinal.With(t.Best.Result.X[t.Best.Family.GridParams()+1:]))
 		q := *p
 		q.Dealt = &own
 		p = &q
