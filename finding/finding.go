@@ -171,11 +171,8 @@ func fill(text string, subject []string, numbers []float64) (filled string, fits
 	name := func() string { return first(&subject, &missing) }
 	number := func() float64 { return first(&numbers, &missing) }
 	list := func(write func(string) string) string {
-		var names []string
 		all := number()
-		for range int(max(0, min(all, most))) {
-			names = append(names, write(name()))
-		}
+		names := lists.To(int(max(0, min(all, most))), func(int) string { return write(name()) })
 		return strings.Join(names, ", ") + spelling.If(all > most, " and %.0f more", all-most)
 	}
 	for {

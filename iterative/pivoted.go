@@ -183,11 +183,5 @@ func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
 
 // take copies rows of x.
 func take(x matrix.Dense, rows []int) matrix.Dense {
-	z := matrix.New(len(rows), x.Cols)
-	for i, r := range rows {
-		if x.Cols > 0 {
-			copy(z.Row(i), x.Row(r))
-		}
-	}
-	return z
+	return linalg.Pick(matrix.New(len(rows), x.Cols), x, rows)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/settings"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -106,11 +107,8 @@ func Names() []string {
 
 // list lists the names of the methods with a property, joined for a sentence.
 func list(have func(Kind) bool) string {
-	names := lists.Of(lists.If(kinds, have), func(k Kind) string { return k.Name })
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, "")
+	return spelling.Listed(lists.Of(lists.If(kinds, have), func(k Kind) string { return k.Name }),
+		"and")
 }
 
 // described returns the settings of all methods.

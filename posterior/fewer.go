@@ -38,10 +38,7 @@ func (p *Posterior) Fewer() *Posterior {
 	}
 	// rows spread evenly over the support
 	of := lists.Spread(n, fewerSample)
-	points := p.Support.Like(fewerSample, p.Support.Cols)
-	for i, row := range of {
-		copy(points.Row(i), p.Support.Row(row))
-	}
+	points := linalg.Pick(p.Support.Like(fewerSample, p.Support.Cols), p.Support, of)
 	rows := make([]int32, len(of)*most)
 	prior := make([]float64, len(of))
 	q.index().Others(of, most, rows)

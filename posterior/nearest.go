@@ -213,12 +213,9 @@ func (p *Posterior) Others(y []float64, of []int) (errs, variance []float64) {
 	// A row of the support is its own nearest row, so the search leaves it out.
 	m := min(near.count, othersRows, p.Support.Rows-1)
 	targets := make([]float64, len(y))
-	points := p.Support.Like(len(of), p.Support.Cols)
+	points := linalg.Pick(p.Support.Like(len(of), p.Support.Cols), p.Support, of)
 	p.Mean.At(p.Beta, p.Support, targets)
 	linalg.Minus(y, targets)
-	for k, i := range of {
-		copy(points.Row(k), p.Support.Row(i))
-	}
 	rows := make([]int32, len(of)*m)
 	errs = make([]float64, len(of))
 	variance = make([]float64, len(of))

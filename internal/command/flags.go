@@ -229,7 +229,7 @@ func usageOf(cmd *cobra.Command, asked string, wide int) usageWords {
 	case asked == "" && all > most:
 		asked = everyday
 		fewer = prose(fmt.Sprintf("--help all shows all %d flags. --help followed by %s shows "+
-			"the flags of that group.", all, either(grouped(cmd))), wide)
+			"the flags of that group.", all, spelling.Listed(grouped(cmd), "or")), wide)
 	case asked == "":
 		asked = "all"
 	}
@@ -244,15 +244,6 @@ func grouped(cmd *cobra.Command) (names []string) {
 		}
 	}
 	return names
-}
-
-// either joins names by commas, with "or" before the last.
-func either(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // headed is flags under a heading, as help lists them.

@@ -78,14 +78,7 @@ func finite(x matrix.Dense) bool {
 
 // take copies rows of x.
 func take(x matrix.Dense, rows []int) matrix.Dense {
-	z := x.Like(len(rows), x.Cols)
-	for i, r := range rows {
-		if x.Cols == 0 {
-			break
-		}
-		copy(z.Row(i), x.Row(r))
-	}
-	return z
+	return linalg.Pick(x.Like(len(rows), x.Cols), x, rows)
 }
 
 // subset returns size random rows of n in their order, or all rows if n ≤ size.

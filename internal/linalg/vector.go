@@ -81,6 +81,16 @@ func Minus(y, x []float64) {
 	}
 }
 
+// Pick copies the rows of x with these numbers to z, and returns z.
+func Pick[I int | int32](z, x Matrix, rows []I) Matrix {
+	for i, row := range rows {
+		if x.Cols > 0 {
+			copy(z.Row(i), x.Row(int(row)))
+		}
+	}
+	return z
+}
+
 // Finite says whether every value is a finite number.
 func Finite(x []float64) bool {
 	for _, v := range x {

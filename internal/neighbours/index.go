@@ -21,6 +21,7 @@
 package neighbours
 
 import (
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -132,9 +133,5 @@ func (ix *Index) Earlier(place []int32, of []int, m int, rows []int32) {
 
 // rows copies the rows with these numbers.
 func (ix *Index) rows(of []int) matrix.Dense {
-	x := matrix.New(len(of), ix.x.Cols)
-	for i, row := range of {
-		copy(x.Row(i), ix.x.Row(row))
-	}
-	return x
+	return linalg.Pick(matrix.New(len(of), ix.x.Cols), ix.x, of)
 }

@@ -186,10 +186,7 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 	linalg.Blocks(q.Rows, searchTask, func(i0, i1 int) {
 		q.Check()
 		group := order[i0:i1]
-		points := linalg.Borrow(len(group), q.Cols)
-		for p, i := range group {
-			copy(points.Row(p), q.Row(int(i)))
-		}
+		points := linalg.Pick(linalg.Borrow(len(group), q.Cols), q, group)
 		w := &walk{tree: t, left: radial.Left(points, t.centre, t.inverse),
 			at: t.scaled(points, linalg.Borrow(len(group), q.Cols)),
 			u:  linalg.Borrow(radial.Group, leafRows), admit: admit}

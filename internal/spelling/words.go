@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Cut shortens text to at most the given number of characters.
@@ -25,18 +27,17 @@ func Quote(name string) string { return strconv.Quote(Clip(name)) }
 
 // Quoted lists at most limit names, and then counts the rest.
 func Quoted(names []string, limit int) string {
-	var b strings.Builder
-	for i, name := range names {
-		if i == limit {
-			fmt.Fprintf(&b, " and %d more", len(names)-limit)
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(Quote(name))
+	return strings.Join(lists.Of(names[:min(limit, len(names))], Quote), ", ") +
+		If(len(names) > limit, " and %d more", len(names)-limit)
+}
+
+// Listed joins texts by commas, with a word such as "and" before the last text.
+func Listed(texts []string, word string) string {
+	last := len(texts) - 1
+	if last < 1 {
+		return strings.Join(texts, "")
 	}
-	return b.String()
+	return strings.Join(texts[:last], ", ") + " " + word + " " + texts[last]
 }
 
 // Printable returns a name for a line on a terminal. It quotes the name if some characters don't

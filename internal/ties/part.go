@@ -30,12 +30,8 @@ func first(members [][]int, most int) [][]int {
 func only(g posterior.Given, members [][]int) (posterior.Given, []int) {
 	rows := slices.Concat(members...)
 	of := []int(nil)
-	x := linalg.New(len(rows), g.X.Cols).Until(g.X.Context())
-	y := make([]float64, len(rows))
-	for i, row := range rows {
-		copy(x.Row(i), g.X.Row(row))
-		y[i] = g.Y[row]
-	}
+	x := linalg.Pick(g.X.Like(len(rows), g.X.Cols), g.X, rows)
+	y := lists.Of(rows, func(row int) float64 { return g.Y[row] })
 	for u, unit := range members {
 		for range unit {
 			of = append(of, u)

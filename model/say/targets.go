@@ -2,9 +2,9 @@ package say
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -26,7 +26,7 @@ func Targets(t *model.Several) string {
 			certified++
 		}
 	}
-	all := listed(names)
+	all := spelling.Listed(names, "and")
 	if first.Kinds != nil && c != nil {
 		return kinds(t)
 	}
@@ -64,7 +64,7 @@ func Targets(t *model.Several) string {
 		}
 		if p.Bound < 1 {
 			line := fmt.Sprintf("\n  at least %s lie within %s, all at once",
-				cautious.Complement(p.Bound), listed(bands))
+				cautious.Complement(p.Bound), spelling.Listed(bands, "and"))
 			if line != last {
 				said += line
 			}
@@ -100,10 +100,4 @@ func kinds(t *model.Several) string {
 		}
 	}
 	return said
-}
-
-// listed joins texts with commas, and with "and" before the last text.
-func listed(texts []string) string {
-	last := len(texts) - 1
-	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
