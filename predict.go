@@ -365,10 +365,10 @@ func constant(s dataset.Scaling, below, above float64) func(model.Prediction) In
 }
 
 // ownDeviations widens k, a number of standard deviations of y.
-// No row's standard deviation is below the noise's, so the target's is at most 1/√LeastNoise times
-// as large as a row's.
+// No row's standard deviation is below the noise's, times the stretch, so the target's is at most
+// 1/√LeastNoise times as large as a row's, divided by the stretch.
 func ownDeviations(m *Model, k float64) float64 {
-	return cautious.Widen(k, max(1, 1/math.Sqrt(m.LeastNoise())))
+	return cautious.Widen(k, max(1, 1/math.Sqrt(m.LeastNoise()))/min(1, m.Stretch()))
 }
 
 // intervalOf returns an interval with finite ends: the largest number stands for an end beyond it,

@@ -10,6 +10,8 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/model/say"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/observation"
 )
 
@@ -59,6 +61,8 @@ func TestStretch(t *testing.T) {
 	a := must.Get(m.Intervals(ps, krigo.IntervalOptions{Kind: "normalised"}))(t)
 	b := must.Get((&own).Intervals(gp, krigo.IntervalOptions{Kind: "normalised"}))(t)
 	must.Near(t, a[5].Upper, b[5].Upper, 1e-9)
+	must.Hold(t, a[5].Upper-ps[5].Mean >= (b[5].Upper-gp[5].Mean)*(1-1e-14),
+		"%v is narrower than %v", a[5], b[5])
 
 	var file bytes.Buffer
 	must.Do(t, m.Write(&file))
@@ -81,5 +85,26 @@ func TestUnstretched(t *testing.T) {
 	} {
 		m, _ := fitRows(t, light(200), change)
 		must.Be(t, m.Stretch(), 1, name)
+		c := m.Conformal
+		if c == nil {
+			continue
+		}
+		// A file that has a stretch all the same is refused.
+		n := float64(c.Rows)
+		c.Stretch = (n*c.Normalised/objective.Normal975 + 40) / (n + 40)
+		var file bytes.Buffer
+		must.Do(t, m.Write(&file))
+		_, err := krigo.Read(&file)
+		must.Hold(t, err != nil && strings.Contains(err.Error(), "standard deviations"), "%s: %v",
+			name, err)
 	}
+}
+
+// TestStretchSays: with a transform, the factor is about the transformed target.
+func TestStretchSays(t *testing.T) {
+	m, _ := fitRows(t, logNormal(1, 200, false), func(*krigo.Options) {})
+	must.Hold(t, m.Scaling.Transform != nil && strings.Contains(say.Scores(&m.Model),
+		" standard deviations of the transformed target."), "%s", say.Scores(&m.Model))
+	plain, _ := fitRows(t, light(200), func(o *krigo.Options) { o.Data.Transform = "none" })
+	must.Hold(t, strings.Contains(say.Scores(&plain.Model), " its standard deviations."), "%s", say.Scores(&plain.Model))
 }

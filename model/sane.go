@@ -130,6 +130,8 @@ func (m *Model) saneIntervals() error {
 	return faults.First(
 		m.Sets.sane(len(m.Classes), m.Counts[dataset.Certified]),
 		m.Conformal.sane(m.Counts[of]),
+		faults.If(m.Stretch() != 1 && !m.stretches(), "the model file changes predictions' standard "+
+			"deviations, which doesn't go with its noise, or with what its certificate is about"),
 	)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -35,6 +36,21 @@ func noise(t *testing.T, categories bool) (path string, table *dataset.Table) {
 	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	table = must.Get(files.CSV{From: strings.NewReader(text), Source: "noise.csv"}.Read())(t)
 	return path, table
+}
+
+// TestForgedStretch adds the factor of standard deviations to a model whose certificate is about its own ones.
+func TestForgedStretch(t *testing.T) {
+	python(t)
+	data, table := noise(t, false)
+	m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"},
+		Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Loss: "scaled"},
+		Run: krigo.Run{Restarts: 1}}))(t)
+	n := float64(m.Conformal.Rows)
+	m.Conformal.Stretch = (n*m.Conformal.Normalised/objective.Normal975 + 40) / (n + 40)
+	file := filepath.Join(t.TempDir(), "m.krigo")
+	must.Do(t, m.Save(file))
+	agrees, said := verify(t, file, data)
+	must.Hold(t, !agrees && strings.Contains(said, "the stretch doesn't go with"), "%v", said)
 }
 
 // sample holds the rows of a role, in scaled units.

@@ -367,4 +367,6 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
             point, reach, sd = target.predicted(mean, v, noise, reach, True)
             return own[i] - point, sd * sd - noise, reach
         scored, errors = ([deviation(i) for i in roles[role]] for role in (CALIBRATION, CERTIFIED))
+    own_sd = not t.direct or t.kind == "scaled" or "sd" in t.slices or "distance" in t.slices  # the terms are about the GP's own standard deviations
+    require(not head.of("conformal").has("stretch") or not (own_sd or head.has("noise_column") or head.has("noise")), "the stretch doesn't go with the noise or the terms")
     return check_conformal(head.of("conformal"), arrays, missed, scored or errors, noise, "" if scored else "certified", size)

@@ -97,7 +97,8 @@ func Scores(m *model.Model) string {
 		"intervals %s %.1f %% of the targets.%s", name, value, beside(m), cautious.Digits(x.MAE, 3),
 		m.Counted(cautious.Name(m.Target)), r2, hold, 100*x.Coverage95,
 		spelling.If(m.Stretch() != 1, " By these rows, predictions have %.2f times its "+
-			"standard deviations.", m.Stretch()))
+			"standard deviations%s.", m.Stretch(), spelling.If(m.Scaling.Transform != nil,
+			" of the transformed target")))
 }
 
 // Simpler returns a constant and a linear model, with their names, as far as the context has them.
