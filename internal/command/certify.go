@@ -145,7 +145,11 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 			return fmt.Errorf("--accept-file-order: %w", err)
 		}
 	}
-	table, err := f.tables.read(cmd, c, args[1], job, m.Reading.Naming(m.Group).Filling())
+	as := m.Reading.Naming(m.Group)
+	if f.fresh { // the rows of the fit are read as the fit read them
+		as = as.Filling()
+	}
+	table, err := f.tables.read(cmd, c, args[1], job, as)
 	if err != nil {
 		return err
 	}
