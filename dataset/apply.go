@@ -267,15 +267,14 @@ func (t *Table) toDays(j int, form string) error {
 		if !ok {
 			number, err := parse(text)
 			row, _ := t.RowOf(j, code)
-			if err != nil || t.Strange(j, text) || t.bareYear(form, number) {
+			day, kind, ok := DaysOfNumber(number)
+			if err != nil || !ok || t.Strange(j, text) || t.bareYear(form, number) {
 				if err := t.undatedAt(row, j, fmt.Errorf("%q is not a date of the form %s, such "+
 					"as %s", spelling.Clip(text), f.name, f.example)); err != nil {
 					return err
 				}
-				number = math.NaN()
-			} else if days, kind, ok := DaysOfNumber(number); ok && kind == "dates" {
-				number = days // such as 20240131
-			} else if t.serials[j] == nil {
+				day = math.NaN()
+			} else if kind != "dates" && t.serials[j] == nil { // unlike 20240131
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
 				}
@@ -284,7 +283,7 @@ func (t *Table) toDays(j int, form string) error {
 						"counts days from 1900: write it as a date, like the others",
 						spelling.Clip(text)))
 			}
-			v = number // the number is days already
+			v = day
 		} else if shortYear.MatchString(text) && !slices.Contains(t.Found.Centuries, t.Names[j]) {
 			t.Found.Centuries = append(t.Found.Centuries, t.Names[j])
 		}
@@ -308,10 +307,11 @@ func (t *Table) toDays(j int, form string) error {
 	return nil
 }
 
-// bareYear says whether a number in a row to predict is a year in a column of dates of this form.
+// bareYear says whether a number in a row that the model wasn't made from is a year in a column of
+// dates of this form.
 // As days it would be a date of the 1970s. A fit refuses numbers among dates.
 func (t *Table) bareYear(form string, v float64) bool {
-	return t.reading.every && form != "" && v >= 1000 && v < 3000 && v == math.Trunc(v)
+	return t.reading.fills && form != "" && v >= 1000 && v < 3000 && v == math.Trunc(v)
 }
 
 // numbersToDays turns numbers into days: dates such as 20240131, or seconds or milliseconds since

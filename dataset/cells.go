@@ -412,7 +412,8 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 }
 
 // legible returns the table with missing values in place of texts in columns that are read for
-// numbers and may have gaps. If more than half of a column's cells are such texts, it returns t.
+// numbers and may have gaps. If more than half of a column's cells are such texts, it returns t,
+// unless these are the rows at hand of a longer table.
 func (t *Table) legible(uses []use) *Table {
 	as := t
 	for _, u := range uses {
@@ -447,7 +448,7 @@ func (t *Table) legible(uses []use) *Table {
 		if texts != nil {
 			as.Text[u.column] = nil
 		}
-		if _, own := t.Own(); 2*n > own {
+		if _, own := t.Own(); 2*n > own && !t.reading.part {
 			return t
 		}
 	}

@@ -56,6 +56,7 @@ type Reading struct {
 	names []string // columns that name things, set by Naming
 	every bool     // a row without a target is an error, set by Every
 	fills bool     // a date that can't be read is a gap, set by Filling
+	part  bool     // further rows follow those of a table, set by Part
 }
 
 // Naming returns the reading of a table whose columns of these names, if it has them, name groups
@@ -357,6 +358,13 @@ func (r Reading) Every() Reading {
 // gap, which the model may fill.
 func (r Reading) Filling() Reading {
 	r.fills = true
+	return r
+}
+
+// Part returns a reading for rows that come as others were waited for. A cell that can't be read
+// is a gap, whatever came at the same time.
+func (r Reading) Part() Reading {
+	r.part = true
 	return r
 }
 

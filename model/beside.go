@@ -21,10 +21,6 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	if m.Split == ByPosition {
 		return nil, nil
 	}
-	spreads, err := m.Spreads(at.mean, at.variance, at.noises)
-	if err := d.Ranks().Agree(err); err != nil {
-		return nil, err
-	}
 	prior := d.RowsOf(roles, dataset.Prior)
 	s := m.Scaling
 	y, err := d.SortedTargets(prior)
@@ -42,8 +38,8 @@ func (m *Model) context(d *dataset.Data, roles dataset.Roles, at scored) (*Conte
 	var sums [3]float64
 	for i, y := range at.Y {
 		r := at.z[i] - m.From(mean[i], at.variance[i])
-		sd := math.Sqrt(spreads[i].Variance)
-		if spreads[i].Lower*sd <= r && r <= spreads[i].Upper*sd {
+		sd := math.Sqrt(at.spreads[i].Variance)
+		if at.spreads[i].Lower*sd <= r && r <= at.spreads[i].Upper*sd {
 			sums[1]++
 		}
 		sums[0], sums[2] = sums[0]+math.Abs(y-at.Mean[i]), sums[2]+y-middle[0]

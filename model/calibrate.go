@@ -54,10 +54,6 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles,
 		}
 		at = &own
 	}
-	spreads, err := m.Spreads(at.mean, at.variance, at.noises)
-	if err := d.Ranks().Agree(err); err != nil {
-		return nil, err
-	}
 	// Each rank fills the places of its own rows, and the sum over ranks has them all.
 	misses := make([]float64, n)
 	deviations := make([]float64, n)
@@ -68,7 +64,7 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles,
 			off = misses[first+i] * m.Scaling.TargetScale
 		}
 		// errors in units of the predictive standard deviation, for intervals that follow it
-		deviations[first+i] = math.Abs(off) / math.Sqrt(spreads[i].Variance)
+		deviations[first+i] = math.Abs(off) / math.Sqrt(at.spreads[i].Variance)
 	}
 	if err := d.Ranks().Sum(misses, deviations); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -151,10 +152,11 @@ type scored struct {
 	pacbayes.Sample
 	// after the target's transform; else Y, Mean and Variance of Sample
 	z, mean, variance []float64
-	noises            []float64       // see NoisesAt
-	wrong             []error         // for each row nil, or why it has no prediction
-	sides             []float64       // see dataset.Data.Sides; Y then has the limits
-	curve             *pacbayes.Curve // the certificate's curve of these rows, if it has one
+	noises            []float64          // see NoisesAt
+	spreads           []objective.Spread // of y
+	wrong             []error            // for each row nil, or why it has no prediction
+	sides             []float64          // see dataset.Data.Sides; Y then has the limits
+	curve             *pacbayes.Curve    // the certificate's curve of these rows, if it has one
 }
 
 // allowed returns predictions with the limit in place of each prediction that lies on the target's
@@ -186,7 +188,8 @@ func (s scored) limits() (n int) {
 // noise can't have.
 func (m *Model) sample(d *dataset.Data, rows, group []int) (s scored, err error) {
 	s, err = m.predicted(d, rows, group)
-	return s, cmp.Or(m.CheckTargets(d, rows), err, firstOf(s.wrong, d.Table(), rows))
+	return s, d.Ranks().Agree(cmp.Or(m.CheckTargets(d, rows), err,
+		firstOf(s.wrong, d.Table(), rows)))
 }
 
 // firstOf returns the first error of these rows of a table, and names its row.
@@ -201,6 +204,7 @@ func firstOf(wrong []error, t *dataset.Table, rows []int) error {
 // predicted returns the predictions at rows of d, this rank's part of all ranks' rows.
 // group holds each row's group, or is nil.
 func (m *Model) predicted(d *dataset.Data, rows, group []int) (s scored, err error) {
+	defer matrix.Ended(&err)
 	if group != nil {
 		s.Group, s.Groups = lists.Numbered(lists.Of(rows, func(row int) int { return group[row] }))
 	}
@@ -233,14 +237,12 @@ func (m *Model) predicted(d *dataset.Data, rows, group []int) (s scored, err err
 	}
 	s.Mean = s.mean
 	s.Variance = s.variance
-	s.wrong = make([]error, len(rows))
+	s.spreads, s.wrong, err = m.SpreadsWithin(d.Context(), s.mean, s.variance, s.noises)
+	if err != nil {
+		return s, err
+	}
 	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
-		spreads, wrong, err := m.SpreadsWithin(d.Context(), s.mean, s.variance, s.noises)
-		if err != nil {
-			return s, err
-		}
-		s.wrong = wrong
-		point, sd := m.PointsOf(s.mean, s.variance, spreads)
+		point, sd := m.PointsOf(s.mean, s.variance, s.spreads)
 		if s.Mean = point; scaled {
 			s.Scale = sd
 		}

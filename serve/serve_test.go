@@ -942,7 +942,7 @@ func TestOpenAPI(t *testing.T) {
 		var fields, always []string
 		for i := range reflect.TypeOf(of).NumField() {
 			field := reflect.TypeOf(of).Field(i)
-			if !field.IsExported() {
+			if !field.IsExported() || field.Tag.Get("json") == "-" {
 				continue
 			}
 			tag, omitted, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -781,7 +781,8 @@ func (s *Server) outcomes(ctx context.Context, w http.ResponseWriter, r *http.Re
 const mostKey = 255
 
 // observe adds rows to the ledger. Clients take turns.
-// added is false if the ledger already had the rows under key, and gaps tells which cells it filled.
+// added is false if the ledger already had the rows under key, and
+// gaps tells which cells it filled, and which rows have no prediction.
 func (m *served) observe(ctx context.Context, of client, key string,
 	t *dataset.Table) (s watch.State, added bool, gaps finding.List, err error) {
 	d, gaps, err := m.Later(t)
@@ -793,7 +794,7 @@ func (m *served) observe(ctx context.Context, of client, key string,
 	}
 	defer m.observers.end()
 	s, added, err = m.watch.ObserveOnce(ctx, key, d, d.All())
-	return s, added, gaps, err
+	return s, added, append(gaps, s.Found...), err
 }
 
 // parameters returns a request's query. It refuses parameters other than model and known, and a

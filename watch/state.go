@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
@@ -36,6 +37,9 @@ type State struct {
 	Repeats int `json:"repeats,omitempty"` // rows that equal an earlier row
 	// Kinds are the states of kinds of rows, which the claim bounds by themselves.
 	Kinds []State `json:"kinds,omitempty"`
+
+	// Found names the rows without a prediction among those that Observe was just given.
+	Found finding.List `json:"-"`
 }
 
 // Alarms returns the alarms about all rows and about each kind of rows, as words.

@@ -140,6 +140,7 @@ func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data,
 	if err != nil {
 		return State{}, false, err
 	}
+	defer func() { s.Found = o.Found }()
 	e := entry{Format: format, Model: w.claim.Name, Of: o.Of,
 		At: time.Now().UTC().Truncate(time.Millisecond), Losses: o.Losses, Outside: o.Outside,
 		Seen: o.Seen, Key: key, Hashes: lists.Of(o.Hashes, func(h uint64) string {

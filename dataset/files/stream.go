@@ -17,6 +17,7 @@ func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
 	if err := c.As.Check(); err != nil {
 		return err
 	}
+	c.As = c.As.Part()
 	p, in, err := c.open(c.As.New(c.Source), firstLine)
 	if err != nil {
 		return err

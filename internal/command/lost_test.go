@@ -85,6 +85,21 @@ func TestLostTestRows(t *testing.T) {
 	must.Hold(t, o.status == 1 && strings.Contains(o.stderr, "no row has test figures: 2 of 2 test rows"), "%+v", o)
 }
 
+// TestLostCertified: a fit names the certified row that it can't predict by its line of the file.
+func TestLostCertified(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "full.csv", strings.Join(linearRows(1, 150), "\n")+"\n1e300,0,1\n")
+	refused := 0
+	for seed := range 10 { // the row certifies at some of them
+		o := call(t.Context(), "fit", "full.csv", "--target", "y", "--kernel", "linear", "--seed", fmt.Sprint(seed), "--quiet")
+		if strings.Contains(o.stderr, "overflows") {
+			must.Hold(t, strings.Contains(o.stderr, "full.csv: line 152: the prediction overflows"), "%s", o.stderr)
+			refused++
+		}
+	}
+	must.Hold(t, refused > 0, "no row was refused")
+}
+
 // TestLostAnswers: rows whose predictions overflow lose their intervals and draws, of every kind, and no other row does.
 func TestLostAnswers(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -152,10 +167,11 @@ func TestGapsLater(t *testing.T) {
 	bad[4] = "soon,0.5,0.1,1.1"
 	bad[6] = "2024-01-07,,0.1,1.1"
 	bad[8] = "2024-01-09,red,0.1,1.1"
+	bad[10] = "2019,0.5,0.1,1.1"
 	write(t, "bad.csv", strings.Join(bad, "\n"))
 	notices := []string{
 		"a misses 1 of 29 cells (the first in line 7", "a: 1 of 29 cells can't be read as numbers or dates (the first in line 9",
-		"day: 1 of 29 cells can't be read as numbers or dates (the first in line 5"}
+		"day: 2 of 29 cells can't be read as numbers or dates (the first in line 5"}
 	named := func(said string) {
 		t.Helper()
 		for _, notice := range notices {
@@ -185,9 +201,21 @@ func TestGapsLater(t *testing.T) {
 	named(o.stderr)
 	var w struct{ Rows, Outside, Misses int }
 	must.Do(t, json.Unmarshal([]byte(o.stdout), &w))
-	must.Hold(t, w.Rows == 29 && w.Outside >= 3 && float64(w.Misses) == d.MeanRisk*29, "%s %+v", o.stdout, d)
+	must.Hold(t, w.Rows == 29 && w.Outside >= 4 && float64(w.Misses) == d.MeanRisk*29, "%s %+v", o.stdout, d)
 	o = call(t.Context(), "watch", "full.krigo", "left.csv", "--check")
 	must.Hold(t, o.status == 0, "%+v", o)
+
+	// A row from standard input is filled, too, whatever comes with it. A row without a prediction counts, and is named.
+	for i, row := range []string{"soon,0.5,0.1,1.1", "2024-01-07,red,0.1,1.1", "2024-01-08,1e300,0.1,1.1"} {
+		o = fed("day,a,b,y\n"+row+"\n", "watch", "full.krigo", "-", "--ledger", "in.ledger", "--json")
+		must.Do(t, json.Unmarshal([]byte(o.stdout), &w))
+		must.Hold(t, o.status == 0 && w.Rows == i+1 && w.Outside == i+1 && w.Misses == i/2 && strings.Contains(o.stderr,
+			[]string{`line 2: "soon"`, `line 2: "red"`, "no prediction, the first in line 2: the prediction overflows"}[i]), "%+v", o)
+	}
+	// Seconds among other dates are the dates that they are among seconds.
+	write(t, "whole.csv", "day,a,b\n2024-01-16,0.5,0.1\n2024-01-17,0.5,0.1\n")
+	write(t, "seconds.csv", "day,a,b\n1705363200,0.5,0.1\n2024-01-17,0.5,0.1\n")
+	must.Be(t, runs(t, "predict", "full.krigo", "seconds.csv"), runs(t, "predict", "full.krigo", "whole.csv"))
 
 	runs(t, "fit", "full.csv", "--target", "y", "--kernel", "linear", "--missing", "refuse", "--quiet", "--out", "no.krigo")
 	for _, args := range [][]string{{"certify", "no.krigo", "left.csv", "--fresh"}, {"watch", "no.krigo", "left.csv"}} {

@@ -194,7 +194,7 @@ func (w *watcher) add(cmd *cobra.Command, ledger, data string) error {
 		added := fmt.Sprintf("before that %d of its rows were added to the ledger", w.added.Load())
 		var other *watch.KeyError
 		switch {
-		case errors.As(err, &other) && w.added.Load() == 0:
+		case w.added.Load() == 0:
 			return "none of its rows was added"
 		case errors.As(err, &other):
 			return added
@@ -331,6 +331,9 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 			key += fmt.Sprintf("\x00%d", part) // no argument can have this byte
 		}
 		s, added, err := w.ObserveOnce(ctx, key, d, rows)
+		for _, one := range s.Found.Words() {
+			fmt.Fprintln(w.errs, one)
+		}
 		if err == nil {
 			err = w.tell(s)
 		}

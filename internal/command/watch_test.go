@@ -100,8 +100,8 @@ func TestWatch(t *testing.T) {
 	}{
 		{"x\n1\n", "watch s.krigo -", 1, `no column "y" for the target`},
 		{"x,y\n1,1\n2,two\n3,1\n", "watch s.krigo - --ledger a.ledger", 1,
-			`standard input: line 3 (row 2), column 2 ("y"): "two" is not a number; write one, or remove the row; before that ` +
-				`0 of its rows were added to the ledger`},
+			`standard input: line 3 (row 2), column 2 ("y"): "two" is not a number; write one, or remove the row; none of its ` +
+				`rows was added`},
 		{"", "watch s.krigo -", 1, "empty"},
 		{"", "watch last.krigo good.csv", 1,
 			"last.krigo: the model can't be watched: it has a backtest"},

@@ -675,13 +675,13 @@ func (s *server) modelAndTable(ctx context.Context, r *request,
 	as := m.Reading.Filling()
 	if every {
 		as = as.Every()
-		as.Dates = lists.Of(as.Dates, func(d dataset.Dates) dataset.Dates {
-			if r.Table != nil && slices.Contains(r.Table.Dates, d.Column) {
-				d.Form = "" // the column holds days
-			}
-			return d
-		})
 	}
+	as.Dates = lists.Of(as.Dates, func(d dataset.Dates) dataset.Dates {
+		if r.Table != nil && slices.Contains(r.Table.Dates, d.Column) {
+			d.Form = "" // the column holds days
+		}
+		return d
+	})
 	table, err := r.table(m.Reading.Naming(m.Group))
 	if err == nil {
 		table = table.Within(ctx)
@@ -796,7 +796,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	return &reply{Result: map[string]any{"watch": state, "sentence": state.Told(&m.Model),
-		"known": !added, "notices": gaps.Words()}}, nil
+		"known": !added, "notices": append(gaps, state.Found...).Words()}}, nil
 }
 
 // report returns a report as HTML. It shows the data if the request has a table.
