@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/conduct"
 	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/fit/search"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/ties"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
@@ -67,7 +68,7 @@ func Look(ctx context.Context, table *dataset.Table, o ask.Asked) (found []model
 
 // stretches returns some of n rows: stretches of the same length, spaced as evenly as possible.
 func stretches(n, some int) (rows []int) {
-	for _, k := range search.Spread(n/stretch, some/stretch) {
+	for _, k := range lists.Spread(n/stretch, some/stretch) {
 		for i := range stretch {
 			rows = append(rows, k*stretch+i)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/fit/plan"
 	"github.com/krigo-gp/krigo/internal/fit/search"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
@@ -42,7 +43,7 @@ func Optimum(ctx context.Context, p *plan.Plan,
 	if p.Sited() != nil && p.N > sitedRows && !p.Given {
 		// Sites of many rows cost too much in every step, so only sitedRows rows train.
 		some := *p
-		some.Share = p.Choose(search.Spread(p.N, sitedRows))
+		some.Share = p.Choose(lists.Spread(p.N, sitedRows))
 		some.Choice.Solver = posterior.ByCholesky
 		if some.All, err = deal.Gather(some.Rows); err != nil {
 			return nil, search.Trained{}, err

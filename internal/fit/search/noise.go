@@ -356,7 +356,7 @@ func leftOutErrors(p *plan.Plan, q *posterior.Posterior) (x matrix.Dense, r2, me
 			v = append(v, max(variance[i]-q.NoiseOf(i), 0))
 		}
 	} else {
-		of := Spread(n, noiseRows)
+		of := lists.Spread(n, noiseRows)
 		some := objective.Memory{X: x.Like(len(of), p.Data.Cols), Y: make([]float64, len(of))}
 		if err := p.Rows.Pick(of, some.X.Data, some.Y); err != nil {
 			return x, nil, nil, nil, err

@@ -22,12 +22,6 @@ const (
 	briefSteps = 20
 )
 
-// Spread returns some of n rows, spaced as evenly as possible.
-func Spread(n, some int) []int {
-	some = min(n, some)
-	return lists.To(some, func(i int) int { return i * n / some })
-}
-
 // Quickly returns what conditions a full GP on all rows: the kernel Matérn 3/2, a constant mean,
 // their parameters and the noise variance. The parameters maximise the evidence of at most
 // quickRows rows, with a weak prior density, within quickSteps evaluations.
@@ -48,7 +42,7 @@ func quickly(ctx context.Context, x matrix.Dense, y []float64, most,
 		return g, err
 	}
 	mean := kernel.LinearMean{}
-	rows := Spread(x.Rows, most)
+	rows := lists.Spread(x.Rows, most)
 	some := objective.Memory{X: linalg.New(len(rows), x.Cols).Until(ctx),
 		Y: make([]float64, len(rows))}
 	if err := (objective.Memory{X: x, Y: y}).Pick(rows, some.X.Data, some.Y); err != nil {

@@ -70,7 +70,7 @@ func sampled(p *plan.Plan) *plan.Plan {
 		p.Options.Prior.Kind != "informed" || p.Restarts > 1 || p.Data.Ranks().Size() > 1 {
 		return nil
 	}
-	some := p.Some(Spread(p.N, few))
+	some := p.Some(lists.Spread(p.N, few))
 	some.Of = p.N
 	return some
 }
