@@ -804,7 +804,7 @@ func TestIntervalsOfFew(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfFewOverflow: a row so far away that its interval overflows has none, and takes no other row's.
+// TestIntervalsOfFewOverflow: a row whose interval overflows has no interval, and the other rows keep theirs.
 func TestIntervalsOfFewOverflow(t *testing.T) {
 	m := fit(t, snelson(), cheap(krigo.Options{
 		Kernel: krigo.Kernel{Expression: "linear"},

@@ -129,7 +129,8 @@ func TestPredictExtremeUnits(t *testing.T) {
 		must.Hold(t, m.Findings.Of(finding.TargetScale) != nil,
 			"unit %g: the fit found %q", unit, m.Findings)
 	}
-	// An interval's end that overflows becomes the largest number, and a row without a prediction has none. It is an error if all predictions overflow.
+	// An interval's end that overflows becomes the largest number. A row without a prediction has no interval. It is an
+	// error if all predictions overflow.
 	table = pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
 	for i := 3; i < len(table.Values); i += 4 {
 		table.Values[i] *= 0x1p1000

@@ -52,8 +52,8 @@ const LeastCalibration = 19
 // A rank above n means that there are too few scores.
 func rank(level float64, n int) int { return max(1, int(math.Ceil(float64(n+1)*level-1e-9))) }
 
-// asIf is the number of rows for which Stretch counts the GP's own standard deviations. On 65 tables
-// 20 and 80 rows did about as well.
+// asIf is how many rows the GP's own standard deviations count for in Stretch.
+// On 65 tables 20 and 80 did about as well.
 const asIf = 40
 
 // stretched returns Stretch for the width Normalised: what would make the model's own 95 % interval

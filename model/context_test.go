@@ -67,7 +67,9 @@ func TestContext(t *testing.T) {
 			held := 0.
 			for i, row := range rows {
 				p := ps[row]
-				if mean, own = append(mean, p.Mean), append(own, y[i]); math.Abs(y[i]-p.Mean) <= (p.Upper95-p.Mean)/m.Stretch() {
+				mean = append(mean, p.Mean)
+				own = append(own, y[i])
+				if math.Abs(y[i]-p.Mean) <= (p.Upper95-p.Mean)/m.Stretch() {
 					held++
 				}
 			}

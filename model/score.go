@@ -77,8 +77,8 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	return t, err
 }
 
-// figures returns the figures of row i, given its distribution of y or why it has none. The error is
-// ErrTooFar if the row has no prediction.
+// figures returns the figures of row i, given its distribution of y. wrong says why there is no such
+// distribution, or is nil. The error is ErrTooFar if the row has no prediction.
 func (m *Model) figures(at scored, i int, mean float64, y objective.Spread,
 	wrong error) (f figures, err error) {
 	noise, err := m.Likelihood()

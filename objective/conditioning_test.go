@@ -32,7 +32,8 @@ func TestConditioning(t *testing.T) {
 		}
 	}
 	must.Do(t, json.Unmarshal(raw, &file))
-	n, m := len(file.X), len(file.Z)
+	n := len(file.X)
+	m := len(file.Z)
 	rows := objective.Memory{X: matrix.Of(n, 1, file.X), Y: file.Y}
 	k := kernel.SE(1, false)
 	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: file.Epsilon, Above: file.Epsilon}

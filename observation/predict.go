@@ -91,8 +91,8 @@ func (o *Observation) Points(mean, variance, noises []float64) (point, sd []floa
 	return point, sd, err
 }
 
-// PointsOf does what Points does, given each row's distribution of y. Of a row that has none, as
-// SpreadsWithin says, it computes nothing.
+// PointsOf does what Points does, given each row's distribution of y. It computes nothing for a row
+// for which SpreadsWithin returned an error.
 func (o *Observation) PointsOf(mean, variance []float64,
 	spreads []objective.Spread) (point, sd []float64) {
 	sd = lists.Of(spreads, func(s objective.Spread) float64 { return math.Sqrt(s.Variance) })

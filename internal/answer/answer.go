@@ -43,7 +43,7 @@ type Answer struct {
 	// absent if the posterior is factored
 	Solver      string             `json:"solver,omitempty"`
 	Predictions []model.Prediction `json:"predictions"`
-	// the intervals that were asked for, by kind, and null for a row that has none
+	// the intervals that were asked for, by kind; null for a row without a prediction
 	Intervals map[string][]krigo.Interval `json:"intervals,omitempty"`
 	// the same for classes, row by row
 	Sets [][]string `json:"sets,omitempty"`

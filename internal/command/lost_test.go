@@ -17,7 +17,8 @@ func linearRows(seed uint64, n int) []string {
 	rng := rand.New(rand.NewPCG(seed, 12))
 	rows := []string{"a,b,y"}
 	for range n {
-		a, b := rng.Float64(), rng.NormFloat64()
+		a := rng.Float64()
+		b := rng.NormFloat64()
 		rows = append(rows, fmt.Sprintf("%.4f,%.4f,%.4f", a, b, 2*a+b+0.1*rng.NormFloat64()))
 	}
 	return rows

@@ -173,7 +173,8 @@ func (l landscape) run(ctx context.Context, seed int) (fig1Result, error) {
 	end := paths[0][len(paths[0])-1]
 	r.End = [2]float64{math.Exp(end[0]), math.Exp(end[1])}
 	if _, r.Annealed, err = l.path(ctx, p, start, falling(12)...); err != nil && ctx.Err() == nil {
-		r.Annealed, err = math.MaxFloat64, nil // a run that fails is stuck, and the other data sets go on
+		r.Annealed = math.MaxFloat64 // a run that fails is stuck, and the other data sets go on
+		err = nil
 	}
 	return r, err
 }
