@@ -66,6 +66,9 @@ func TestDeliver(t *testing.T) {
 				!strings.Contains(all.CertificateReason, "what is certified are the predictions of its sibling") {
 				t.Errorf("%+v, %s", all.Certificate, all.CertificateReason)
 			}
+			if told := strings.Contains(all.CertificateReason, "95 % intervals from all rows"); told != (name == "evidence") {
+				t.Errorf("intervals from all rows: %s", all.CertificateReason)
+			}
 			var none *krigo.NoCertificate
 			if _, err := certify(all, boston); !errors.As(err, &none) {
 				t.Errorf("certified: %v", err)

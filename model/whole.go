@@ -169,6 +169,18 @@ func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other i
 	return w.each(x, level, alike, func(further, int, float64) (reach, err float64) { return 1, 0 })
 }
 
+// HalfWidth returns about half of a jackknife+ interval of a level, in the target's own units: the
+// error that this share of the rows that aren't prior rows keep, each predicted from all other
+// rows. It is infinite if there are too few such rows.
+func (w *Whole) HalfWidth(level float64) float64 {
+	errs := make([]float64, w.x.Rows-w.first)
+	for i := range errs {
+		errs[i] = math.Abs(w.c.W[w.first+i] / w.d[w.first+i])
+	}
+	_, half := outermost(slices.Clone(errs), errs, level)
+	return half * w.m.Scaling.TargetScale
+}
+
 // outermost returns an interval's ends. At or beyond each end lie ⌊(1−level)(n+1)⌋ candidates.
 // If this number is 0, the ends are infinite.
 func outermost(lower, upper []float64, level float64) (below, above float64) {

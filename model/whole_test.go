@@ -112,6 +112,12 @@ func TestWhole(t *testing.T) {
 			}
 		}
 	}
+	// No other row says anything about a row far away, so that its interval has the errors alone.
+	far := w.Jackknife(matrix.Of(1, 1, []float64{1e3}), level, nil)[0]
+	if half := w.HalfWidth(level); !(math.Abs((far.Upper-far.Lower)/2-half) < 1e-8) ||
+		!math.IsInf(w.HalfWidth(0.99), 1) {
+		t.Errorf("half-width %v, far away %v", half, far)
+	}
 	if e := w.Full(next, 0.99, nil)[0]; !math.IsInf(e.Lower, -1) || !math.IsInf(e.Upper, 1) {
 		t.Errorf("of %d rows, at 0.99: %v", n-len(prior), e)
 	}

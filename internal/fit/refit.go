@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fitting"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/fit/conduct"
 	"github.com/krigo-gp/krigo/internal/fit/deal"
@@ -121,6 +123,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table,
 	if err != nil {
 		return nil, err
 	}
+	intervals := fromAllRows(m, d)
 	d = undealt(d)
 	c.Stage = deal.AllRows
 	s, err := plan.SiblingStage(d, m)
@@ -165,9 +168,24 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table,
 	if c := m.Certificate; c != nil && c.Valid {
 		all.CertificateReason += fmt.Sprintf("; what is certified are the predictions of its "+
 			"sibling, which was trained on %d of these rows, in a file of its own (the SHA-256 "+
-			"of its certified rows is %s)", m.Counts[dataset.Prior], m.Hash)
+			"of its certified rows is %s)%s", m.Counts[dataset.Prior], m.Hash, intervals)
 	}
 	return all, conduct.Score(d, all)
+}
+
+// fromAllRows says which intervals a certified model gives from all rows, or returns "".
+// The model of all rows has none, because all rows trained its parameters.
+func fromAllRows(m *model.Model, d *deal.Dealt) string {
+	w, err := m.Whole(d.Data)
+	if err != nil {
+		return ""
+	}
+	said := "; that file also has 95 % intervals from all rows, which hold on average (predict " +
+		"--intervals full,jackknife)"
+	if half := w.HalfWidth(0.95); m.Scaling.Transform == nil && !math.IsInf(half, 1) {
+		said += fmt.Sprintf(": about ±%.3g of %s", half, cautious.Name(m.Target))
+	}
+	return said
 }
 
 // undealt returns the same rows with the same scaling and no certified row:
