@@ -2,6 +2,7 @@ package krigo_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -77,6 +78,60 @@ func TestNoiseOfInputs(t *testing.T) {
 	} {
 		must.Refuse(krigo.Fit(t.Context(), table, o))(t, want)
 	}
+}
+
+// TestNoiseLookedAt: if nobody names a noise, left-out errors decide whether predictions' noise varies. The mean, the
+// promise and intervals from all rows stay as with one noise, and intervals hold at both ends.
+func TestNoiseLookedAt(t *testing.T) {
+	table := unsteady(400)
+	fit := func(noise string, rows *dataset.Table) *krigo.Model {
+		o := krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"},
+			Kernel: krigo.Kernel{Noise: noise, Expression: "se"}}
+		return must.Get(krigo.Fit(t.Context(), rows, o))(t)
+	}
+	m := fit("", table)
+	same := fit("constant", table)
+	must.Hold(t, m.Varying != nil && m.Varying.Later && same.Varying == nil, "%+v", m.Varying)
+	must.Be(t, m.Certificate.Bound, same.Certificate.Bound)
+	must.Be(t, m.Conformal.HalfWidth, same.Conformal.HalfWidth)
+	must.Be(t, m.NoWhole(0) == nil, true)
+	at := func(m *krigo.Model, x float64) model.Prediction {
+		return predict(t, m, &dataset.Table{Names: []string{"x"}, Rows: 1, Values: []float64{x}})[0]
+	}
+	must.Be(t, at(m, 1).Mean, at(same, 1).Mean)
+	must.Hold(t, at(m, 0.5).PredictiveSD < at(same, 0.5).PredictiveSD/2 &&
+		at(m, 3.8).PredictiveSD > 1.2*at(same, 3.8).PredictiveSD, "%g, %g", at(m, 0.5).PredictiveSD,
+		at(m, 3.8).PredictiveSD)
+	view := must.Get(table.Regression("y"))(t)
+	var file bytes.Buffer
+	must.Do(t, m.Write(&file))
+	read := must.Get(model.Read(&file))(t)
+	must.Be(t, at(&krigo.Model{Model: *read}, 3.8), at(m, 3.8))
+	must.Be(t, must.Get(read.Verify(view))(t).Differs, "")
+	_, differs, err := m.Refit(t.Context(), table, nil)
+	must.Do(t, err)
+	must.Be(t, differs, "")
+	// The same file under options that name the noise isn't what they ask for.
+	_, differs, err = withNoise(t, m, "constant").Refit(t.Context(), table, nil)
+	must.Do(t, err)
+	must.Hold(t, differs != "", "a noise that varies passes for a constant")
+	steady := unsteady(400)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for i := 0; i < len(steady.Values); i += 2 {
+		steady.Values[i+1] = math.Sin(2*steady.Values[i]) + 0.3*rng.NormFloat64()
+	}
+	must.Hold(t, fit("", steady).Varying == nil, "a constant noise varies")
+}
+
+// withNoise returns the model with another noise in the options that it says it was fitted with.
+func withNoise(t *testing.T, m *krigo.Model, noise string) *krigo.Model {
+	var o map[string]any
+	must.Do(t, json.Unmarshal(m.Fitted, &o))
+	of, _ := o["kernel"].(map[string]any)
+	of["noise"] = noise
+	again := *m
+	again.Fitted = must.Get(json.Marshal(o))(t)
+	return &again
 }
 
 // TestNoiseFarAway: a file can be read of a noise that an input far away makes large without limit.

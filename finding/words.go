@@ -303,7 +303,7 @@ var words = map[Kind]entry{
 		"left-out rows no better, or can't be used"},
 	NoiseVaries: {Note, "the noise depends on the inputs: its standard deviation is %.2g times " +
 		"as large in the " +
-		"noisiest training row as in the quietest"},
+		"noisiest training row as in the quietest; --noise constant takes one noise"},
 	NoiseConstant: {Note, "held-out density doesn't speak for a noise that depends on the " +
 		"inputs, so it is constant"},
 	LongFactors: {Note, "each step factors a matrix of %d rows, which takes some %.0f minutes of " +

@@ -147,8 +147,9 @@ type Kernel struct {
 	// constant, linear, gp, auto, student, probit, poisson, negative-binomial, gamma, ordinal.
 	// Default: by the target.
 	//
-	// "" lets the left-out density of prior rows choose between student and constant, if a method
-	// allows it. A model keeps the noise that was chosen.
+	// "" lets the left-out density of prior rows choose between student and constant, and whether
+	// the noise of predictions depends on the inputs, if a method allows it. A model keeps the
+	// noise that was chosen.
 	Noise string `json:"noise,omitzero" set:"noise" value:"N" values:"constant linear gp auto student probit poisson negative-binomial gamma ordinal" for:"training"`
 
 	// Predictions that never fall, or never rise, as one or two columns rise: as in

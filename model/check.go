@@ -347,7 +347,7 @@ func (m *Model) checkMonotone(d *dataset.Data, roles dataset.Roles) error {
 // checkNoises returns an error if the rows' noise in a posterior isn't what the model's noise makes
 // it. want is what KnownNoise returned.
 func (m *Model) checkNoises(noises, want []float64, x matrix.Dense, place func(int) int) error {
-	if m.Varying != nil && !m.Varying.Whole {
+	if m.Varying.Trains() {
 		want = m.NoisesAt(x, nil, nil)
 	}
 	if m.Noise != "" {

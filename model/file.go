@@ -52,6 +52,7 @@ const (
 	ordered   = 15 // rows hashed in another order of the columns than the inputs'
 	without   = 16 // values that stand apart don't scale inputs, or fill their gaps
 	stretched = 17 // certified rows change predictions' standard deviations
+	varied    = 18 // the noise of predictions depends on the inputs, and that of training doesn't
 )
 
 // header is the JSON part of a model file.
@@ -143,6 +144,8 @@ func (m *Model) Save(path string) error { return disk.Write(path, m.Write) }
 func (m *Model) needs() uint32 {
 	prior, _ := m.Posterior.OfPrior()
 	switch version := m.FileVersion(); {
+	case m.Varying != nil && m.Varying.Later:
+		return varied
 	case m.Stretch() != 1:
 		return stretched
 	case m.Scaling.Without || (m.Encoding != nil && m.Encoding.Without):

@@ -255,7 +255,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"text", []byte("x,y\n1,2\n3,4\n5,6\n7,8\n9,10\n"), "isn't a krigo model"},
 		{"line ends changed on the way", with(5, '\n', '\n'), "isn't a krigo model"},
 		{"version 0", with(8, 0), "version 0"},
-		{"version 18", with(8, 18), "version 18, this krigo reads versions 1 to 17: use a newer krigo"},
+		{"version 19", with(8, 19), "version 19, this krigo reads versions 1 to 18: use a newer krigo"},
 		{"header length", with(12, 0xff, 0xff, 0xff, 0xff), "cut short"},
 		{"something behind it", append(slices.Clone(good), 0), "checksum"},
 		{"the magic alone", good[:8], "cut short"},

@@ -61,7 +61,7 @@ func (m *Model) NoWhole(rows int) error {
 		faults.If(m.Posterior.Monotone != nil,
 			"full and jackknife intervals are of a GP's own mean, not of a monotone one: use "+
 				"conformal intervals"),
-		faults.If(m.Varying != nil || m.NoiseColumn != "",
+		faults.If(m.Varying.Trains() || m.NoiseColumn != "",
 			"full and jackknife intervals need one noise variance for all rows: use "+
 				"conformal intervals"),
 		faults.If(rows > maxWhole,

@@ -11,7 +11,7 @@ import (
 )
 
 // Version is the newest version of model files, which have properties of a target since version 6.
-const Version = 17
+const Version = 18
 
 // parts has all properties of a target.
 // Their columns are hashed, listed and predicted from in this order.

@@ -17,8 +17,10 @@ import (
 // If Whole is set, a(x) is a factor of the whole variance of y instead, v(x) + s for the variance v
 // of f: a rough kernel takes noise for a function.
 // The noise variance is then what is left of this product besides v, which may be negative.
+// If Later is set, training knew only s, so that the mean is as with the same noise for all rows.
 type Varying struct {
 	Whole   bool        `json:"whole,omitempty"`
+	Later   bool        `json:"later,omitempty"`
 	Shift   float64     `json:"shift"`
 	Slopes  []float64   `json:"slopes,omitempty"`
 	Centres [][]float64 `json:"centres,omitempty"`
@@ -27,6 +29,10 @@ type Varying struct {
 	Low     float64     `json:"low"`
 	High    float64     `json:"high"`
 }
+
+// Trains says whether rows train with the noise s·a(x), so that it changes the mean.
+// A model whose noise is the same for all rows has nil.
+func (v *Varying) Trains() bool { return v != nil && !v.Whole && !v.Later }
 
 // Logs returns ln a before it is limited, at the rows of x.
 func (v *Varying) Logs(x matrix.Dense) []float64 {

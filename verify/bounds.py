@@ -52,7 +52,7 @@ def plain(pairs):
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
     require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
     return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)  # versions of files of one model
+ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18)  # versions of files of one model
 def opened(raw, versions):
     """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
     require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
@@ -647,6 +647,7 @@ class Varying:
         self.some, self.whole, self.shift, self.low, self.high = head.has("noise_of_inputs"), f("whole", bool), f("shift", float), f("low", float), f("high", float)
         self.slopes, self.weights, self.length = f.list("slopes", float), f.list("weights", float), f("length", float)
         self.centres = [[float(v) for v in c] for c in f.list("centres", list)]
+        self.later = f("later", bool)
         dim += 2 * self.whole
         require(all(len(c) == dim for c in self.centres) and len(self.slopes) in (0, dim) and len(self.centres) == len(self.weights), "noise_of_inputs has another number of inputs")
         require(-20 <= self.low <= self.high <= 20 and (not self.centres or self.length > 0), "noise_of_inputs has a wrong value")
@@ -658,7 +659,7 @@ class Varying:
         """Returns the noise variances of rows, or None if they are all the same. known holds the squares of the standard errors."""
         if self.known:
             return [self.noise + v for v in known]
-        return [self.noise * self.factor(x) for x in rows] if self.some and not self.whole else None
+        return [self.noise * self.factor(x) for x in rows] if self.some and not (self.whole or self.later) else None
     def variance(self, x, mean, v, known):
         """Returns the variance of y less the noise that is the same for all rows."""
         if not self.some:

@@ -37,6 +37,14 @@ func (o Asked) Check(evaluating bool) error {
 		o.checkTogether(), o.checkBacktest(evaluating))...))
 }
 
+// LooksAtNoise says whether left-out errors decide if the noise of predictions varies: nobody named
+// a noise, and one that varies could be asked for.
+func (o Asked) LooksAtNoise() bool {
+	varies := o
+	varies.Kernel.Noise = NoiseAuto
+	return o.Kernel.Noise == "" && o.ChoosesFreely() && varies.Check(false) == nil
+}
+
 // checkData reports options of the data that contradict one another. It doesn't know the table.
 func checkData(d fitting.Data) settings.Faults {
 	wrong := settings.Faults{

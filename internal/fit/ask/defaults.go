@@ -18,9 +18,10 @@ import (
 // by b5c9a9b7 (2.926), and version 3 by cc0962a9 (3.651).
 // Since version 4 the order of columns doesn't change which rows are certified, so that fits have
 // other prior rows. Since version 6 the model of few rows averages kernels. Since version
-// 7 certified rows change the standard deviations of predictions.
+// 7 certified rows change the standard deviations of predictions. Since version 8 their noise may
+// depend on the inputs.
 // Command board of the laboratory fails if defaults change and the version doesn't.
-const DefaultsVersion = 7
+const DefaultsVersion = 8
 
 // InformedRows returns how many of n rows train an informed prior if no share is given.
 // The rule looks at no data, so it costs nothing.

@@ -93,8 +93,12 @@ func otherKernel(o ask.Asked, m *model.Model) string {
 
 // otherColumns says whether the model reads other columns than the options name.
 func otherColumns(o ask.Asked, m *model.Model) bool {
+	seen := m.Observation
+	if o.LooksAtNoise() && seen.Varying != nil && seen.Varying.Later {
+		seen.Varying = nil // the prior rows decided
+	}
 	return o.Data.Target != m.Target || !slices.Equal(o.Data.Beside, m.Beside) ||
-		o.Data.Group != m.Group || !o.Observed().Same(&m.Observation) ||
+		o.Data.Group != m.Group || !o.Observed().Same(&seen) ||
 		ask.Encodes(o.Data) != (m.Encoding != nil) ||
 		!reflect.DeepEqual(o.Data.Reading, m.Reading)
 }

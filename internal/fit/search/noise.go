@@ -21,6 +21,7 @@ import (
 	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A noise that depends on the inputs is learnt on the rows that train, in turns with the parameters
@@ -36,6 +37,14 @@ import (
 //
 // With nearest, and on batches, exp(φᵀb + c) is a factor of the whole variance v_i + s instead, and
 // φ is a function of the mean and ln(v_i + s) too (observation.Varying).
+// If nobody names a noise, and errors are uneven (evenness), the noise of an exact GP is learnt for
+// predictions alone (observation.Varying.Later). On 32 of 96 splits of 48 tables left-out errors
+// speak for it. The NLPD is .24 less there (median .07), and worse by more than .02 on two splits.
+// 95 % intervals hold 95.1 % of test rows, and 94.7 % with one noise. Training again with it raises
+// the RMSE by more than 3 % on 10 of 21 splits, and lowers it on three.
+// As a factor of v_i + s, it makes intervals too narrow in gaps between rows (yacht: NLPD 1.7, and
+// 1.4 with a noise beside v_i).
+//
 // A kernel that is rough takes noise for a function, and no noise makes up for a v_i that is too
 // large. On a fifth of protein, the half-width that holds .95, on average in standard deviations of
 // the target, falls from 1.133 to .894 and the NLPD from .587 to .533.
@@ -48,6 +57,7 @@ const (
 	noiseCentres = 50   // most centres of gp
 	noiseFolds   = 5    // parts of the rows, of which each is predicted from the others
 	noiseGain    = 3    // nats that auto asks of a noise that isn't constant
+	noiseChance  = 0.01 // of errors that look as uneven, if the noise is constant
 )
 
 // noiseForm is a form of noise to try.
@@ -248,7 +258,10 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 	t Trained) (*plan.Plan, Trained, error) {
 	option := p.Options.Kernel.Noise
-	if !p.Options.Varies() {
+	later := p.Options.LooksAtNoise() && !p.Given
+	if later {
+		option = ask.NoiseAuto
+	} else if !p.Options.Varies() {
 		return p, t, nil
 	}
 	for round := range noiseRounds {
@@ -260,6 +273,9 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 		x, r2, mean, v, err := leftOutErrors(p, q)
 		if err != nil {
 			return nil, t, err
+		}
+		if later && evenness(x, mean, r2, v, q.Noise) > noiseChance {
+			return p, t, nil
 		}
 		whole := p.Choice.Kind().Local || p.Choice.OnBatches()
 		// With the noise as a factor of v + s, r² is divided by it, and v_i is 0 in noiseProblem.
@@ -274,13 +290,22 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 			return nil, t, err
 		}
 		if varying == nil {
-			t.Findings.Add(finding.NoiseConstant)
+			if !later {
+				t.Findings.Add(finding.NoiseConstant)
+			}
 			return p, t, nil
 		}
-		if varying.Whole = whole; whole {
-			varying.Shift = varying.Shift + c0
-			varying.Low = varying.Low + c0
-			varying.High = varying.High + c0
+		varying.Whole = whole
+		if varying.Later = later; later {
+			c0 -= math.Log(q.Noise)
+			// No row may have less noise than LeastNoise, or its variance would be rounding.
+			varying.Low = math.Max(varying.Low, math.Log(model.LeastNoise/q.Noise)-c0)
+			varying.High = math.Max(varying.High, varying.Low)
+		}
+		if whole || later {
+			varying.Shift += c0
+			varying.Low += c0
+			varying.High += c0
 			t.Findings.Add(finding.NoiseVaries, math.Exp((varying.High-varying.Low)/2))
 			p, err = withVarying(p, varying)
 			return p, t, err
@@ -323,14 +348,14 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 }
 
 // withVarying returns a copy of the plan whose rows have the noise v. If v multiplies the whole
-// variance (v.Whole), the rows train as before and only predictions use v. Otherwise every row
-// trains with its own factor of the noise variance.
+// variance (v.Whole), or was learnt later, the rows train as before and only predictions use v.
+// Otherwise every row trains with its own factor of the noise variance.
 func withVarying(p *plan.Plan, v *observation.Varying) (_ *plan.Plan, err error) {
 	d := *p.Dealt
 	again := *p
 	d.Varying = v
 	again.Share.Dealt = &d
-	if v.Whole {
+	if !v.Trains() {
 		return &again, nil
 	}
 	if p.All.X.Rows > 0 {
@@ -375,4 +400,43 @@ func leftOutErrors(p *plan.Plan, q *posterior.Posterior) (x matrix.Dense, r2, me
 		mean = append(mean, rows.Y[i]-e)
 	}
 	return rows.X, r2, mean, v, nil
+}
+
+// evenness returns the chance that errors are as uneven as these if all rows have the same noise:
+// the score test of Koenker (1981), for |z|^(2/3) in place of z², which is nearly Gaussian, where z
+// is an error in standard deviations. Its regressors are the inputs and the mean.
+func evenness(x matrix.Dense, mean, r2, v []float64, s float64) float64 {
+	n := float64(x.Rows)
+	sizes := centred(lists.To(x.Rows, func(i int) float64 { return math.Cbrt(r2[i] / (v[i] + s)) }))
+	var axes [][]float64
+	var score float64
+	for j := range x.Cols + 1 {
+		axis := mean
+		if j < x.Cols {
+			axis = lists.To(x.Rows, func(i int) float64 { return x.At(i, j) })
+		}
+		axis = centred(slices.Clone(axis))
+		own := linalg.Dot(axis, axis)
+		for _, a := range axes {
+			linalg.Axpy(-linalg.Dot(axis, a), a, axis)
+		}
+		left := linalg.Dot(axis, axis)
+		if !(left > 1e-8*own) {
+			continue // the other axes say as much
+		}
+		linalg.ScaleTo(axis, 1/math.Sqrt(left), axis)
+		axes = append(axes, axis)
+		along := linalg.Dot(sizes, axis)
+		score += n * along * along / linalg.Dot(sizes, sizes)
+	}
+	return distuv.ChiSquared{K: float64(len(axes))}.Survival(score)
+}
+
+// centred subtracts the mean of a from a.
+func centred(a []float64) []float64 {
+	mean := linalg.Sum(a) / float64(len(a))
+	for i := range a {
+		a[i] -= mean
+	}
+	return a
 }

@@ -264,10 +264,12 @@ func heavyTails(ctx context.Context, d *deal.Dealt, x []float64) (gain float64, 
 	}
 	mean, variance, _ := q.LeaveOneOut(few.Y)
 	z := make([]float64, n)
+	r2 := make([]float64, n)
 	squares := 0.
 	for i, y := range few.Y {
 		z[i] = (y - mean[i]) / math.Sqrt(variance[i])
 		squares += z[i] * z[i] / float64(n)
+		r2[i] = (y - mean[i]) * (y - mean[i])
 	}
 	most := math.Inf(-1)
 	for scale := squares; scale > squares/1000; scale /= 1.3 {
@@ -280,6 +282,9 @@ func heavyTails(ctx context.Context, d *deal.Dealt, x []float64) (gain float64, 
 	}
 	if most < max(noiseNats, tailNats*float64(n)) {
 		return 0, nil
+	}
+	if d.Options.LooksAtNoise() && evenness(few.X, mean, r2, variance, 0) < noiseChance {
+		return 0, nil // a noise that varies makes such tails, too
 	}
 	g, err := rough(ctx, d, sites{}, few)
 	if err != nil || g.Kernel == nil {
