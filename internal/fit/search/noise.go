@@ -193,18 +193,18 @@ func (f noiseForm) factor(z matrix.Dense) (matrix.Dense, error) {
 }
 
 // learnNoise returns the noise of an option that the errors speak for, and c, the mean of ln s on
-// the rows. It is nil if auto finds that held-out density doesn't gain enough.
+// the rows. It is nil if auto finds that held-out density doesn't gain enough. gain is in nats.
 func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []float64,
-	seed uint64) (*observation.Varying, float64, error) {
+	seed uint64) (_ *observation.Varying, mean, gain float64, err error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 	base := noiseProblem{phi: x.Like(x.Rows, 0), r2: r2, v: v, rows: rng.Perm(x.Rows), spread: 1}
 	constant, err := base.heldOut(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	z, err := inducing.KMeans(x, min(noiseCentres, (x.Rows+1)/2), rng)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	forms := noiseForms(option, x.Cols)
 	values := make([]float64, len(forms))
@@ -220,12 +220,12 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	// The constant noise wins unless the best form gains more than noiseGain nats on held-out rows.
 	best := slices.Index(values, slices.Min(values))
-	if option == ask.NoiseAuto && !(values[best] < constant-noiseGain) {
-		return nil, 0, nil
+	if gain = constant - values[best]; option == ask.NoiseAuto && !(gain > noiseGain) {
+		return nil, 0, gain, nil
 	}
 	f := forms[best]
 	l := factors[best]
@@ -233,7 +233,7 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 	base.spread = f.spread
 	w, err := base.fit(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	varying := &observation.Varying{Slopes: w[1:]}
 	// φᵀb = k(x,Z) L⁻ᵀb, so the file keeps the weights L⁻ᵀb and the centres.
@@ -245,12 +245,12 @@ func learnNoise(ctx context.Context, option string, x matrix.Dense, r2, v []floa
 	// The mean of ln s moves into the noise parameter. Predictions stay within the logarithms that
 	// the rows have.
 	logs := varying.Logs(x)
-	mean := linalg.Sum(logs) / float64(len(logs))
+	mean = linalg.Sum(logs) / float64(len(logs))
 	const most = observation.MostVarying
 	varying.Shift = -mean
 	varying.Low = max(slices.Min(logs)-mean, -most)
 	varying.High = min(slices.Max(logs)-mean, most)
-	return varying, w[0] + mean, nil
+	return varying, w[0] + mean, gain, nil
 }
 
 // WithNoise trains the noise that the options ask for, in turns with the parameters.
@@ -285,7 +285,7 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 				r2[i], v[i] = r2[i]/(v[i]+q.Noise), 0
 			}
 		}
-		varying, c0, err := learnNoise(ctx, option, x, r2, v, p.Options.Run.Seed)
+		varying, c0, _, err := learnNoise(ctx, option, x, r2, v, p.Options.Run.Seed)
 		if err != nil {
 			return nil, t, err
 		}

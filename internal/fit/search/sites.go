@@ -265,11 +265,13 @@ func heavyTails(ctx context.Context, d *deal.Dealt, x []float64) (gain float64, 
 	mean, variance, _ := q.LeaveOneOut(few.Y)
 	z := make([]float64, n)
 	r2 := make([]float64, n)
+	own := make([]float64, n)
 	squares := 0.
 	for i, y := range few.Y {
 		z[i] = (y - mean[i]) / math.Sqrt(variance[i])
 		squares += z[i] * z[i] / float64(n)
 		r2[i] = (y - mean[i]) * (y - mean[i])
+		own[i] = max(variance[i]-q.Noise, 0)
 	}
 	most := math.Inf(-1)
 	for scale := squares; scale > squares/1000; scale /= 1.3 {
@@ -282,9 +284,6 @@ func heavyTails(ctx context.Context, d *deal.Dealt, x []float64) (gain float64, 
 	}
 	if most < max(noiseNats, tailNats*float64(n)) {
 		return 0, nil
-	}
-	if d.Options.LooksAtNoise() && evenness(few.X, mean, r2, variance, 0) < noiseChance {
-		return 0, nil // a noise that varies makes such tails, too
 	}
 	g, err := rough(ctx, d, sites{}, few)
 	if err != nil || g.Kernel == nil {
@@ -302,6 +301,13 @@ func heavyTails(ctx context.Context, d *deal.Dealt, x []float64) (gain float64, 
 		more := (y-robust[i])*(y-robust[i]) - (y-mean[i])*(y-mean[i])
 		worse = worse + more
 		spread = spread + more*more
+	}
+	// A noise that varies makes such tails, too.
+	if d.Options.LooksAtNoise() && evenness(few.X, mean, r2, own, q.Noise) < noiseChance {
+		_, _, varies, err := learnNoise(ctx, ask.NoiseAuto, few.X, r2, own, d.Options.Run.Seed)
+		if err != nil || gain < varies {
+			return 0, err
+		}
 	}
 	if gain < noiseNats || !(worse <= math.Sqrt(spread-worse*worse/float64(n))) {
 		return 0, nil
