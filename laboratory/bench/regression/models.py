@@ -467,6 +467,50 @@ def lightgbm_tuned(x, y, tests, options, candidates=20, rounds=1000, stop=50):
     return final.predict(tests), np.full(len(tests), math.sqrt(error)), settings
 
 
+# xRFM
+
+
+def xrfm_tuned(x, y, tests, options, candidates=20):
+    """The default and 20 draws of PyTabKit's search space, the best by the squared error of the same five folds. xRFM
+    stops by the held-out rows, so there is no model of all rows: the mean of the five folds' models predicts.
+    The sd is that of the best candidate's errors on the folds. As xRFM's page advises, a column of two values becomes 0 and 1."""
+    import torch
+    from xrfm import xRFM
+
+    low, high = x.min(axis=0), x.max(axis=0)
+    binary = ((x == low) | (x == high)).all(axis=0) & (low < high)
+    shift, unit = np.where(binary, low, 0), np.where(binary, high - low, 1)
+    rows, tests, target = (torch.from_numpy(v).float() for v in ((x - shift) / unit, (tests - shift) / unit, y))
+    random = np.random.default_rng(options.seed)
+    parts = np.array_split(random.permutation(len(y)), 5)
+    drawn = [{"kernel": "l2", "bandwidth": 10.0, "exponent": 1.0, "norm_p": 2.0, "diag": True, "reg": 1e-3}]
+    for _ in range(candidates):
+        exponent = random.uniform(0.7, 1.4)
+        drawn.append({
+            "kernel": str(random.choice(["lpq", "l2"], p=[0.8, 0.2])), "bandwidth": math.exp(random.uniform(*np.log([0.5, 200]))),
+            "exponent": exponent, "norm_p": exponent + (2 - exponent) * random.uniform(0, 0.8),
+            "diag": bool(random.integers(2)), "reg": math.exp(random.uniform(*np.log([1e-6, 10]))),
+        })  # fmt: skip
+    best = None
+    for candidate in drawn:
+        model = {name: value for name, value in candidate.items() if name != "reg"}
+        fit = {"reg": candidate["reg"], "iters": 5, "verbose": False, "early_stop_rfm": True, "early_stop_multiplier": 1.1}
+        models, error = [], 0
+        for part in parts:
+            rest = np.setdiff1d(np.arange(len(y)), part)
+            params = {"model": {**model, "bandwidth_mode": "constant"}, "fit": dict(fit)}
+            models.append(xRFM(params, device="cpu", tuning_metric="mse", n_threads=options.threads,
+                               random_state=options.seed, verbose=False))  # fmt: skip
+            models[-1].fit(rows[rest], target[rest], rows[part], target[part])
+            error += float(np.sum((np.ravel(models[-1].predict(rows[part])) - y[part]) ** 2)) / len(y)
+        if best is None or error < best[0]:
+            best = error, candidate, models
+    error, candidate, models = best
+    mean = np.mean([np.ravel(model.predict(tests)) for model in models], axis=0, dtype=float)
+    settings = {**candidate, "candidates": len(drawn), "sd": "errors on five folds"}
+    return mean, np.full(len(tests), math.sqrt(error)), settings
+
+
 PEERS = {  # name: (the function, the packages whose versions a result states)
     "gpytorch": (gpytorch_exact, ["gpytorch", "linear_operator", "torch"]),
     "botorch": (botorch_default, ["botorch", "gpytorch", "linear_operator", "torch"]),
@@ -478,4 +522,5 @@ PEERS = {  # name: (the function, the packages whose versions a result states)
     "lightgbm": (lightgbm_stopped, ["lightgbm"]),
     "lightgbm-default": (lightgbm_default, ["lightgbm"]),
     "lightgbm-tuned": (lightgbm_tuned, ["lightgbm"]),
+    "xrfm": (xrfm_tuned, ["xrfm", "torch"]),
 }

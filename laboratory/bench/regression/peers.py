@@ -204,7 +204,7 @@ def by_krigo(job, x, y, seen, test):
         **rest,
         "settings": {
             "transform": transform["name"] if transform else "none",
-            "objective": fitted["objective"], "kernel": spelt(fitted["kernel"]),
+            "objective": fitted["objective"], "kernel": spelt(saved["kernel"]),
             "stopped": training["stopped"], **({} if sibling or not certificate else {
                 "learnt_rows": certificate["prior_rows"], "bound": certificate["mean_bound"],
                 "epsilon": certificate["epsilon_raw"],
