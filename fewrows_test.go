@@ -39,7 +39,7 @@ func TestFewRows(t *testing.T) {
 		{42, krigo.Options{Prior: informed}, 21, 21},
 		{42, krigo.Options{Promise: krigo.Promise{MeanBound: "direct"}}, 21, 21},
 		{104, krigo.Options{Promise: krigo.Promise{Share: 0.9}}, 73, 31},
-		{50, krigo.Options{Promise: krigo.Promise{Curve: true}}, 50, 0}, // a curve takes more
+		{45, krigo.Options{Promise: krigo.Promise{Curve: true}}, 45, 0}, // a curve takes more
 		{41, krigo.Options{Data: krigo.Data{Split: "last"}}, 41, 0},
 		{309, krigo.Options{Promise: tight}, 309, 0},
 		{310, krigo.Options{Promise: tight}, 248, 62},

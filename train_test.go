@@ -86,7 +86,7 @@ func TestAverage(t *testing.T) {
 		rows   int
 		kernel string
 		is     bool
-	}{{160, "auto", true}, {160, "matern32,se", false}, {700, "auto", false}} {
+	}{{160, "auto", true}, {160, "matern32,se", false}, {640, "auto", false}} {
 		o := Options{Data: Data{Target: "y"}, Kernel: Kernel{Expression: c.kernel}}
 		m, err := Fit(t.Context(), table(c.rows), o)
 		must.Do(t, err)

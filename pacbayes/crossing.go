@@ -1,7 +1,9 @@
 package pacbayes
 
 import (
+	"cmp"
 	"math"
+	"sort"
 
 	"github.com/krigo-gp/krigo/internal/lists"
 )
@@ -117,14 +119,44 @@ func poisson(mean, spread float64) (from int, p []float64) {
 	return from, p
 }
 
-// curveLevel returns the largest level δ′, to a thousandth, at which all bounds of a curve of n
-// rows hold together with probability 1−δ. The curve goes up to the share end of misses.
-// misses and bounds are its points.
-func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds []float64) {
-	misses = curveMisses(n, end)
+// others is the part of δ′ that a curve gives to a bound at which nobody reads it.
+const others = 0.2
+
+// curveBounds returns the bounds of a curve of n rows at the listed numbers of misses, of which one
+// fails with probability δ. The bounds that are read have the level δ′: for each share in read,
+// the largest bound that is at most the share. The others have less, so that few share δ.
+// Which bounds are read depends on n, δ and read, by a guess of δ/δ′, and on no row.
+// Without read, all bounds have the level. A bound is never above that of more misses.
+func curveBounds(misses []int, n int, level, delta float64, read []float64) []float64 {
 	at := func(level float64) []float64 {
 		return lists.Of(misses, func(k int) float64 { return ClopperPearson(k, n, level) })
 	}
+	whole := at(level)
+	if read == nil {
+		return whole
+	}
+	bounds := at(others * level)
+	guessed := at(delta / float64(4+min(n/300, 2)))
+	few := 1
+	for _, share := range read {
+		// If no bound reaches the share, the one before is the tightest that is read.
+		few = cmp.Or(sort.SearchFloat64s(guessed, math.Nextafter(share, 1)), few)
+		bounds[few-1] = whole[few-1]
+	}
+	for i := len(bounds) - 2; i >= 0; i-- {
+		bounds[i] = math.Min(bounds[i], bounds[i+1])
+	}
+	return bounds
+}
+
+// curveLevel returns the largest level δ′, to a thousandth, at which all bounds of a curve of n
+// rows hold together with probability 1−δ. The curve goes up to the share end of misses.
+// read are the shares at which bounds have the whole δ′, or nil if all have it.
+// misses and bounds are its points.
+func curveLevel(n int, delta, end float64, read []float64) (level float64, misses []int,
+	bounds []float64) {
+	misses = curveMisses(n, end)
+	at := func(level float64) []float64 { return curveBounds(misses, n, level, delta, read) }
 	// Each bound fails with probability δ′, so all of them fail with at most len(misses) times δ′.
 	// From there each round raises the level by the factor that is left of δ.
 	// The bounds overlap more and more, so that the probability that they fail together grows less

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestCurveLevel(t *testing.T) {
 		ratio      float64 // δ/δ′, at most
 	}{{20, 0.01, 1, 13}, {150, 0.01, 1, 30}, {1000, 0.01, 1, 36}, {1000, 1e-4, 1, 60}, {5000, 0.05, 1, 40},
 		{150, 0.01, curveShare, 9.8}, {1000, 0.01, curveShare, 17.5}} {
-		level, misses, bounds := curveLevel(c.n, c.delta, c.end)
+		level, misses, bounds := curveLevel(c.n, c.delta, c.end, nil)
 		if together := crossing(c.n, misses, bounds); !(together <= c.delta && together > 0.99*c.delta) ||
 			c.delta/level > c.ratio || !slices.IsSorted(bounds) {
 			t.Errorf("n = %d, δ = %g: together %g, δ/δ′ = %g", c.n, c.delta, together, c.delta/level)
@@ -84,18 +85,44 @@ func TestCurveLevel(t *testing.T) {
 	}
 }
 
+// TestCurveRead shows that a curve that is tightest where it is read fails with probability δ, and that at no such
+// share it is wider than a curve that is equally tight everywhere.
+func TestCurveRead(t *testing.T) {
+	narrower := 0
+	for _, n := range []int{20, 27, 57, 62, 117, 151, 300, 301, 1000, 2000} {
+		for _, delta := range []float64{0.01, 0.1} {
+			_, misses, even := curveLevel(n, delta, curveShare, nil)
+			level, _, bounds := curveLevel(n, delta, curveShare, Terms{Rules: readRules}.read())
+			together := crossing(n, misses, bounds)
+			must.Hold(t, together <= delta && together > 0.99*delta && level <= delta && slices.IsSorted(bounds),
+				"n = %d, δ = %g, δ′ = %g: together %g", n, delta, level, together)
+			for _, share := range []float64{0.2, 0.1, 0.05, 0.01} {
+				was, is := sort.SearchFloat64s(even, share), sort.SearchFloat64s(bounds, share)
+				must.Hold(t, is >= was, "n = %d, δ = %g: %d misses at %g, and %d were", n, delta, is, share, was)
+				if is > was {
+					narrower++
+				}
+			}
+		}
+	}
+	must.Hold(t, narrower > 30, "narrower at %d", narrower)
+}
+
 // TestCurveHolds draws rows of known shares, also with ties, and counts how often a curve is below the truth at any
 // width. This happens with probability at most δ. Bounds that hold only at one width each fail more often.
 func TestCurveHolds(t *testing.T) {
 	const n, reps, delta = 60, 4000, 0.1
 	continuous := func(r *rand.Rand) float64 { return r.Float64() } // a row's error as P(another error exceeds it)
 	ties := func(r *rand.Rand) float64 { return math.Floor(8*r.Float64()) / 8 }
+	read := Terms{Rules: readRules}.read()
 	for name, c := range map[string]struct {
 		end  float64
 		draw func(r *rand.Rand) float64
-	}{"continuous": {1, continuous}, "ties": {1, ties}, "continuous, cut": {curveShare, continuous},
-		"ties, cut": {curveShare, ties}} {
-		_, misses, bounds := curveLevel(n, delta, c.end)
+		read []float64
+	}{"continuous": {1, continuous, nil}, "ties": {1, ties, nil}, "continuous, cut": {curveShare, continuous, nil},
+		"ties, cut": {curveShare, ties, nil}, "continuous, read": {curveShare, continuous, read},
+		"ties, read": {curveShare, ties, read}} {
+		_, misses, bounds := curveLevel(n, delta, c.end, c.read)
 		alone := make([]float64, len(misses))
 		for i, k := range misses {
 			alone[i] = ClopperPearson(k, n, delta)
@@ -146,7 +173,7 @@ func TestCurve(t *testing.T) {
 		s.Y[i] = float64(i) / n * math.Pow(-1, float64(i))
 	}
 	c := must.Get(terms.Certify(s, 0))(t)
-	_, misses, bounds := curveLevel(n, 0.05, 1)
+	_, misses, bounds := curveLevel(n, 0.05, 1, nil)
 	// The 99 rows 101 to 199 miss by more than ε.
 	if want := bounds[slices.Index(misses, 99)]; c.MeanBound != want || c.Bound != want || !c.Valid {
 		t.Errorf("at ε: %v, want %v", c.MeanBound, want)

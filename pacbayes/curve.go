@@ -1,6 +1,7 @@
 package pacbayes
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // once, with probability 1−δ. Its predictor was fixed before the certified rows were seen.
 // Everything that is read off a curve holds, also at widths chosen afterwards.
 type Curve struct {
-	// δ′, the level of each ClopperPearson bound; all hold together at δ
+	// δ′, the largest level of the ClopperPearson bounds; all hold together at δ
 	Level  float64      `json:"level"`
 	Points []CurvePoint `json:"points"`
 
@@ -62,10 +63,19 @@ func (t Terms) curveEnd() float64 {
 	return curveShare
 }
 
+// read returns the shares of misses at which a curve is read, so that its bounds there are tight:
+// what the table of widths leaves out, and what a promise does. By older rules it is nil.
+func (t Terms) read() []float64 {
+	if t.Rules < readRules {
+		return nil
+	}
+	return []float64{1 - cmp.Or(t.Promise, 0.8), 0.2, 0.1, 0.05, 0.01}
+}
+
 // curve computes bounds on how often the mean misses by more than a width, for many widths.
 // Widths are in the units that ε has for a loss that is 1 beyond ε.
 func (t Terms) curve(s Sample) (*Curve, error) {
-	level, misses, bounds := curveLevel(s.units(), t.Delta/t.share(), t.curveEnd())
+	level, misses, bounds := curveLevel(s.units(), t.Delta/t.share(), t.curveEnd(), t.read())
 	c := &Curve{Level: level}
 	// From many misses to few, so that widths ascend.
 	for i, k := range slices.Backward(misses) {

@@ -132,21 +132,27 @@ func (t Terms) recountCurve(c *Certificate, n int) string {
 	delta := t.Delta / t.share()
 	// The level is right if the bounds at all listed numbers of misses fail together with at most
 	// δ. For more than mostCrossed rows it must hold for mostCrossed rows.
-	misses := curveMisses(min(n, mostCrossed), t.curveEnd())
-	bounds := lists.Of(misses, func(k int) float64 {
-		return ClopperPearson(k, min(n, mostCrossed), w.Level)
-	})
+	at := func(n int) (misses []int, bounds []float64) {
+		misses = curveMisses(n, t.curveEnd())
+		return misses, curveBounds(misses, n, w.Level, delta, t.read())
+	}
+	few := min(n, mostCrossed)
+	misses, bounds := at(few)
 	if !(w.Level > 0 && w.Level <= delta) ||
-		crossing(min(n, mostCrossed), misses, bounds) > delta*(1+reproducible) {
+		crossing(few, misses, bounds) > delta*(1+reproducible) {
 		return fmt.Sprintf("curve's level is %.9g, at which the bounds of %d rows don't hold "+
 			"together", w.Level, n)
 	}
 	// Along the curve widths grow and misses fall, and each bound is the exact binomial bound.
+	if n > few {
+		misses, bounds = at(n)
+	}
 	last := CurvePoint{Bound: 1, Misses: n + 1}
 	raw := t.EpsilonRaw / t.Loss.Below
 	for i, p := range w.Points {
-		if !(p.HalfWidth >= last.HalfWidth && p.Misses < last.Misses) || p.Misses < 0 ||
-			!same(p.Bound, ClopperPearson(p.Misses, n, w.Level)) ||
+		place, listed := slices.BinarySearch(misses, p.Misses)
+		if !(p.HalfWidth >= last.HalfWidth && p.Misses < last.Misses) || !listed ||
+			!same(p.Bound, bounds[place]) ||
 			!cautious.SameWidth(p.HalfWidthRaw, p.HalfWidth*raw, raw) {
 			return fmt.Sprintf("curve's point %d of %d is wrong", i+1, len(w.Points))
 		}

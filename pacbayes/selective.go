@@ -210,7 +210,7 @@ func selectAnswers(score []float64, wrong []bool, a, delta float64) Selective {
 		}
 	}
 	// The share of unanswered rows is bounded at all thresholds at once, as a curve bounds misses.
-	level, misses, bounds := curveLevel(n, answers*delta, 1-leastShare)
+	level, misses, bounds := curveLevel(n, answers*delta, 1-leastShare, nil)
 	found.AnswersLevel = level
 	if found.Answered == 0 {
 		found.Reason = "too few rows, or too many wrong answers among the surest; allow more, or " +
@@ -273,7 +273,7 @@ func detect(score []float64, positive []bool, recall, delta float64) Detection {
 			d.Missed = missed
 			d.FalseAlarms = i + 1 - seen
 			if d.Others > 0 {
-				level, misses, bounds := curveLevel(d.Others, answers*delta, alarmShare)
+				level, misses, bounds := curveLevel(d.Others, answers*delta, alarmShare, nil)
 				d.FalseAlarmsLevel = level
 				d.FalseAlarmsBound = bandAt(d.FalseAlarms, misses, bounds)
 			}

@@ -17,13 +17,18 @@ import (
 // NewestRules returns the Terms.Rules of a new certificate.
 func (t Terms) NewestRules() int {
 	switch {
-	case t.Curve || len(t.Slices) > 0:
+	case t.Curve:
+		return readRules
+	case len(t.Slices) > 0:
 		return 1
 	case t.Inequality == BettingBound:
 		return tunedRules
 	}
 	return 0
 }
+
+// readRules are the Terms.Rules by which a curve is tightest where it is read.
+const readRules = 3
 
 // MinRows is the smallest number of certified rows, or groups, for which krigo issues a
 // certificate.
@@ -75,6 +80,7 @@ type Terms struct {
 	// By rules 0, in older model files, a curve has a bound at every share of misses, and every
 	// slice has a part of δ. By rules 1 a curve ends at curveEnd, and slices of fewer than MinRows
 	// rows have no part. By rules 2 the number of units decides what the gamblers of betting stake.
+	// By rules 3 a curve's bounds have the most of δ where the curve is read.
 	Rules int `json:"rules,omitempty"`
 
 	// Declaration is the SHA-256, in hexadecimal, of a text that declared all that was done
@@ -295,7 +301,7 @@ func (t Terms) CheckRoute() error {
 			"loss scaled: the predictor and its standard deviations must be fixed before the "+
 				"certified rows are seen; use an informed prior after which nothing is learnt, "+
 				"and mean-bound direct"),
-		faults.If(t.Rules != 0 && t.Rules != t.NewestRules(),
+		faults.If(t.Rules != 0 && t.Rules != t.NewestRules() && (t.Rules != 1 || !t.Curve),
 			"rules %d: want %d, for these terms", t.Rules, t.NewestRules()),
 		errors.Join(t.checkCurve(), t.checkSlices()),
 		t.inequality().Check(t.Loss, !t.Fixed),

@@ -779,6 +779,7 @@ class Terms:
         self.informed, self.fixed, self.curve, self.slices = t("informed", bool), t("fixed", bool), t("curve", bool), t.list("slices", str)
         self.params, self.choices, self.direct = t("params", int), t("choices", int), self.fixed and self.route == "direct"
         self.rules, self.share = t("rules", int), 2 if self.slices else 1  # all but the slices have delta / share
+        self.read = (1 - (self.promise or 0.8), 0.2, 0.1, 0.05, 0.01) if self.rules >= 3 else ()  # where a curve is tightest
         self.curve_end = 1 if not self.rules else max(0.3, 1 - self.promise) if self.promise else 0.3  # the curve bounds shares of misses up to this
         self.statements = self.share * (2 if self.promise and not self.curve else 1) * (2 if self.route == "both" else 1)
         self.mixes = [t(k, int) for k in ("resolutions", "structures", "lengthscales", "tied")]
@@ -809,7 +810,7 @@ def check_terms(head, t, q, prior, scale):
         ("the inequality", t.family in ("kl", "maurer", "pinsker") or t.family == "betting" and t.fixed
          or t.family == "split-kl" and (t.fixed or t.kind.startswith("clipped"))), ("outside predictions", not terms("elsewhere", bool)),
         ("the curve", not t.curve or t.direct and t.kind in ("band", "relative", "scaled") and not group and t.family == "kl"),
-        ("the rules", t.rules == 0 or t.rules == (1 if t.curve or t.slices else 2) and (t.curve or t.slices or t.family == "betting")),
+        ("the rules", t.rules == 0 or t.rules in ((1, 3) if t.curve else (1,) if t.slices else (2,)) and (t.curve or t.slices or t.family == "betting")),
         ("the slices", not t.slices or t.direct and zero_one and not group), ("whether the prior was learnt", t.informed == learnt),
         ("whether Q is the prior", t.direct if q.nearest else t.fixed == (learnt and not q.support)), ("the scaling", terms("scaling", str) == source),
         ("epsilon_raw", abs(t.raw - t.below * (1 if t.kind in UNITLESS else scale)) <= 1e-12 * t.raw), ("prior_rows", terms("prior_rows", int) == counts[PRIOR]),

@@ -2,8 +2,10 @@
 fitted with, the hashes of single rows and the range of the inputs."""
 import ast
 import re
+from bisect import bisect
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from itertools import accumulate
 from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
 
 from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, Sample, binomial, columns_of, dot, fixed_bound, fnv, holds, learnt_bound, named, near, numeral, require
@@ -156,7 +158,13 @@ def check_curve(t, sample, c, size):
     while k < n and k <= t.curve_end * n:
         misses, k = misses + [k], max(k + 1, k * 51 // 50)
     require(0 < level < delta, "the curve's level isn't between 0 and its delta")
-    bounds, points, stored = [binomial(k, n, level) for k in misses], [], c.objects("points")
+    weights, at, guess = [0.2 if t.read else 1] * len(misses), 1, delta / (4 + min(n // 300, 2))
+    guessed = [binomial(k, n, guess) for k in misses if t.read]
+    for share in t.read:  # the largest number of misses whose bound is at most the share has the whole level
+        at = bisect(guessed, share) or at
+        weights[at - 1] = 1
+    bounds, points, stored = [binomial(k, n, level * w) for k, w in zip(misses, weights)], [], c.objects("points")
+    bounds = list(accumulate(reversed(bounds), min))[::-1]  # more misses have no smaller bound
     together, unit = crossing(n, misses, bounds), t.raw / t.below
     require(0.99 * delta <= together <= delta * (1 + 1e-9), f"the curve's bounds fail together with {together:.9g}, not {delta:.9g}")
     units = [(abs(d), v if t.kind != "band" and d else 1) for d, _, _, v in sample.rows]

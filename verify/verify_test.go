@@ -194,8 +194,8 @@ func TestGoldenModels(t *testing.T) {
 	}
 }
 
-// TestOldRules takes a file from before curves ended and small slices left their part of δ to other slices. krigo and
-// verify.py both check the levels by the rules of that time.
+// TestOldRules takes files from before curves ended and small slices left their part of δ to other slices, and from
+// before curves were tightest where they are read. krigo and verify.py both check the levels by the rules of that time.
 func TestOldRules(t *testing.T) {
 	python(t)
 	path, table := write(t, 200, "")
@@ -203,21 +203,18 @@ func TestOldRules(t *testing.T) {
 		krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.5},
 			Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Epsilon: 0.8, Curve: true, Slices: []string{"sd", "x"}}}))(t)
-	ended := len(m.Certificate.Curve.Points)
-	d, err := m.Labelled(table)
-	if err == nil {
-		m.Terms.Rules, m.Context = 0, nil
-		m.Certificate, err = m.Model.Certify(d)
-	}
-	file := filepath.Join(t.TempDir(), "m.krigo")
-	if err == nil {
-		err = m.Save(file)
-	}
-	must.Do(t, err)
-	r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
-	if agrees, said := verify(t, file, path); !agrees || err != nil || !r.Matches ||
-		len(m.Certificate.Curve.Points) < 2*ended {
-		t.Errorf("%s, %+v, %v; %d points, %d by the new rules", said, r, err, len(m.Certificate.Curve.Points), ended)
+	ended, level := len(m.Certificate.Curve.Points), m.Certificate.Curve.Level
+	for rules, times := range []int{2, 1} {
+		m.Terms.Rules, m.Context = rules, nil
+		m.Certificate = must.Get(m.Model.Certify(must.Get(m.Labelled(table))(t)))(t)
+		file := filepath.Join(t.TempDir(), "m.krigo")
+		must.Do(t, m.Save(file))
+		r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
+		c := m.Certificate.Curve
+		if agrees, said := verify(t, file, path); !agrees || err != nil || !r.Matches || len(c.Points) < times*ended ||
+			c.Level > level/2 {
+			t.Errorf("rules %d: %s, %+v, %v; %d points, %d by the new rules", rules, said, r, err, len(c.Points), ended)
+		}
 	}
 }
 

@@ -317,7 +317,7 @@ memory, since krigo reads it block by block. The name - stands for CSV or JSON l
 The seed decides which rows become test rows, if you ask for some, prior rows and certified rows. The prior rows say
 how to standardise the columns. The certificate counts only the certified rows.
 
-By default 7 of 10 rows are prior rows, and of many rows 7 of 8. The prior rows train the model, and krigo counts
+By default 7 or 8 of 10 rows are prior rows, and of many rows 7 of 8. The prior rows train the model, and krigo counts
 misses on the certified rows. Fewer than 105 rows all train the model, and krigo certifies nothing, unless you say
 --prior informed.
 

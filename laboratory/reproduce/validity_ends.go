@@ -28,7 +28,7 @@ func (tr trial) ends(ctx context.Context, t truth, m *krigo.Model, table *datase
 		return err
 	}
 	kinds := []string{"conformal", "normalised"}
-	if at := m.Trained(); at.Joint() == nil && at.Inducing() == 0 {
+	if m.NoWhole(0) == nil {
 		kinds = append(kinds, krigo.FewRowKinds()...)
 	}
 	for di, delta := range trialDeltas {

@@ -89,6 +89,7 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 		for statement, by := range map[string][]string{manySlices: {pacbayes.SliceSD, "x"},
 			manyDistance: {pacbayes.SliceDistance}} {
 			with.Terms.Slices = by
+			with.Terms.Rules = with.Terms.NewestRules()
 			c, err := with.Model.Certify(d)
 			if err != nil {
 				return err

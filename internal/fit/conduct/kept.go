@@ -136,9 +136,8 @@ func termsAsked(m *model.Model, o ask.Asked) pacbayes.Terms {
 	}
 	terms.PriorRows = m.Counts[dataset.Prior]
 	terms.Encoded = m.Encoding != nil
-	if m.Terms.Rules == 0 { // the file is older than the rules, so the rules of its time hold
-		terms.Rules = 0
-	}
+	// If the file is older than the rules, the rules of its time hold.
+	terms.Rules = min(terms.Rules, m.Terms.Rules)
 	return terms
 }
 

@@ -42,9 +42,10 @@ func TestStartsOfOtherKernels(t *testing.T) {
 	}
 }
 
-// TestCertifiedShare: an eighth of many rows is certified, but at most mostCertified rows.
+// TestCertifiedShare: an eighth of many rows is certified, but at most mostCertified rows, and of
+// 825 to 1,000 rows a fifth.
 func TestCertifiedShare(t *testing.T) {
-	for rows, certified := range map[int]int{8000: 1000, 400_000: 50_000, 10_000_000: 50_000} {
+	for rows, certified := range map[int]int{506: 151, 550: 165, 825: 165, 1000: 200, 1100: 300, 1200: 360, 3333: 999, 8000: 1000, 400_000: 50_000, 10_000_000: 50_000} {
 		must.Be(t, rows-ask.InformedRows(rows), certified, rows)
 	}
 }
