@@ -45,6 +45,7 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 	kind, _ := method.Find(m.Objective)
 	for di, delta := range trialDeltas {
 		with := *m
+		with.Conformal = nil                         // a promise in standard deviations is in the GP's own
 		if with.Terms.Delta = delta; m.Terms.Curve { // as fitted: bounds for all widths, and for the default ε
 			c, err := with.Model.Certify(d)
 			if err != nil {
@@ -62,8 +63,8 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 		with.Terms.Rules = with.Terms.NewestRules()
 		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon},
 			manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
-			if l.Kind == pacbayes.Scaled && kind.Bound != "" {
-				continue // the certified rows give its noise
+			if l.Kind == pacbayes.Scaled && (kind.Bound != "" || m.Noise != "" || m.Varying != nil) {
+				continue // the certified rows give its noise, or sd isn't that of y
 			}
 			if with.Terms.Loss, with.Terms.EpsilonRaw = l, l.Below; l.Kind == pacbayes.Band {
 				with.Terms.EpsilonRaw *= m.Scaling.TargetScale
