@@ -195,6 +195,9 @@ const most = 10 * time.Second
 
 func readSlowness(path string) (slowness, error) {
 	raw, err := os.ReadFile(path)
+	if len(strings.TrimSpace(string(raw))) == 0 { // no command is slow
+		return slowness{path: path}, err
+	}
 	return slowness{path, strings.Split(strings.TrimSpace(string(raw)), "\n")}, err
 }
 
