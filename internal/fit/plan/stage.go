@@ -65,21 +65,7 @@ func Families(o ask.Asked, inputs []kernel.Input) (fs []Family) {
 	return fs
 }
 
-// additiveDoubt is by how many nats the additive kernel must have more evidence than other kernels.
-// On ten folds it has slightly more on fertility, where it is 2.6 % worse (.7 % with the doubt),
-// and machine (1.1 and .7 %). Servo gains 5 % instead of 7, and concreteslump and autos gain as
-// much as without it.
-const additiveDoubt = 0.5
-
-// lineDoubt is additiveDoubt for a straight line beside the best kernel.
-// On ten folds the line takes 6 % off the RMSE of concreteslump, where it has 4 to 10 nats more
-// evidence. Between 0 and 1.5 nats it costs as often as it gains:
-// 3 % on carseats, and 23 % on a fold of machine.
-// A line with one lengthscale for all inputs has up to 8 nats more evidence on breastcancer and
-// meats, and more error on half of their folds.
-const lineDoubt = 1.5
-
-// stepsDoubt is additiveDoubt for the kernel steps, for each row.
+// stepsDoubt is by how many nats a row the kernel steps must have more evidence than other kernels.
 // On drawn step functions steps has .1 to .5 nats a row more evidence, and 25 to 55 % less error.
 // On real tables whose best kernel is rough it has up to .08 nats a row more and is as often worse,
 // since it learns 17 parameters for each input.
@@ -87,8 +73,9 @@ const lineDoubt = 1.5
 // its error is 33 % lower on mpg, 13 % higher on boston and 35 % higher on a split of hitters.
 const stepsDoubt = 1. / 11
 
-// LabelDoubt is additiveDoubt for labels, which say little of a kernel, and the nats by which the
-// objective at its mode must be lower for the linear kernel than for all others.
+// LabelDoubt is by how many nats the additive kernel must have more evidence than other kernels for
+// labels, which say little of a kernel, and by how many the objective at its mode must be lower for
+// the linear kernel than for all others.
 // There the linear kernel is lower by 5 to 15 nats on Pima and biopsy, and its log loss by 3 and 16
 // %. It is lower by 2 to 3 nats on two_class_dat, where it costs 3 %.
 // Integrated evidence differs by less than 2.7 nats on Pima, and says nothing.
@@ -97,14 +84,13 @@ const stepsDoubt = 1. / 11
 const LabelDoubt = 4
 
 // doubt returns the doubt about the kernel of an expression.
+// On 62 splits of 54 tables of numbers a doubt about the additive kernel, or about a straight line
+// beside the best kernel, changes the RMSE by less than .3 % in the mean (one split of gas: 77 %).
 func doubt(o ask.Asked, expression string) float64 {
-	switch {
-	case expression != ask.AutoAdditive:
-		return 0
-	case o.Labels():
+	if expression == ask.AutoAdditive && o.Labels() {
 		return LabelDoubt
 	}
-	return additiveDoubt
+	return 0
 }
 
 // Possible returns all families that a fit may end with.
@@ -138,7 +124,7 @@ func Further(o ask.Asked, best Family, inputs []kernel.Input, rows int) (fs []Fa
 		}
 	}
 	if !strings.HasSuffix(best.Of, ask.AutoLinear) {
-		add(best.Of+"+"+ask.AutoLinear, lineDoubt)
+		add(best.Of+"+"+ask.AutoLinear, 0)
 	}
 	rough := best.Of == ask.AutoAdditive || best.Of == ask.AutoKernels[0]
 	if rough && len(inputs) <= ask.MostAdditive {
