@@ -429,6 +429,9 @@ func evenness(x matrix.Dense, mean, r2, v []float64, s float64) float64 {
 		along := linalg.Dot(sizes, axis)
 		score += n * along * along / linalg.Dot(sizes, sizes)
 	}
+	if len(axes) == 0 || !(score >= 0) {
+		return 1 // all inputs are equal, or all errors
+	}
 	return distuv.ChiSquared{K: float64(len(axes))}.Survival(score)
 }
 
