@@ -1116,8 +1116,11 @@ func TestOutcomes(t *testing.T) {
 		if got := *described(address).Watch; !reflect.DeepEqual(got, state) {
 			t.Errorf("rotated: %+v, not %+v", got, state)
 		}
-		if status, body := post(t, url, jsonKind, row); status != 200 || !strings.Contains(log.String(), "ledger rotated") {
-			t.Errorf("status %d: %s; log: %s", status, body, log.String())
+		status, body := post(t, url, jsonKind, row)
+		must.Be(t, status, 200, body)
+		for end := time.Now().Add(20 * time.Second); !strings.Contains(log.String(), "ledger rotated"); {
+			must.Need(t, !time.Now().After(end), "log: %s", log.String()) // the watcher of rotations writes it
+			time.Sleep(time.Millisecond)
 		}
 		state = *described(address).Watch
 	})

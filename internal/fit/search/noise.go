@@ -296,16 +296,16 @@ func WithNoise(ctx context.Context, p *plan.Plan, c *deal.Checkpoints,
 			return p, t, nil
 		}
 		varying.Whole = whole
+		least := -float64(observation.MostVarying)
 		if varying.Later = later; later {
 			c0 -= math.Log(q.Noise)
 			// No row may have less noise than LeastNoise, or its variance would be rounding.
-			varying.Low = math.Max(varying.Low, math.Log(model.LeastNoise/q.Noise)-c0)
-			varying.High = math.Max(varying.High, varying.Low)
+			least = math.Max(least, math.Log(model.LeastNoise/q.Noise))
 		}
 		if whole || later {
 			varying.Shift += c0
-			varying.Low += c0
-			varying.High += c0
+			varying.Low = min(max(varying.Low+c0, least), observation.MostVarying)
+			varying.High = min(max(varying.High+c0, least), observation.MostVarying)
 			t.Findings.Add(finding.NoiseVaries, math.Exp((varying.High-varying.Low)/2))
 			p, err = withVarying(p, varying)
 			return p, t, err
