@@ -3,8 +3,10 @@ package krigo_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
@@ -111,6 +113,9 @@ func TestNoiseLookedAt(t *testing.T) {
 	_, differs, err := m.Refit(t.Context(), table, nil)
 	must.Do(t, err)
 	must.Be(t, differs, "")
+	// Nothing but fitting again can show where the noise is from, and the claims say so.
+	told := fmt.Sprint(must.Get(m.Certify(t.Context(), table, krigo.CertifyOptions{}))(t).OnWord)
+	must.Hold(t, strings.Contains(told, "how the noise depends on the inputs"), "%s", told)
 	// The same file under options that name the noise isn't what they ask for.
 	_, differs, err = withNoise(t, m, "constant").Refit(t.Context(), table, nil)
 	must.Do(t, err)

@@ -169,7 +169,9 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 		add(byRefit, true, what, "")
 	}
 	p := spelling.Either(q.Joint() == nil, "[prior_", "[")
-	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "",
+	of := spelling.If(m.Varying != nil, ", and how the noise depends on the inputs")
+	add(byRefit, true, "the kernel and mean, with their parameters"+of+
+		", as of the prior rows alone", "",
 		"kernel", "mean", "prior", "solver", "nearest", "noise_variance", "noise_of_inputs",
 		"ordinal", p+"theta]", p+"beta]")
 	if after {

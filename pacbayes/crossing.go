@@ -122,11 +122,11 @@ func poisson(mean, spread float64) (from int, p []float64) {
 // others is the part of δ′ that a curve gives to a bound at which nobody reads it.
 const others = 0.2
 
-// curveBounds returns the bounds of a curve of n rows at the listed numbers of misses, of which one
-// fails with probability δ. The bounds that are read have the level δ′: for each share in read,
-// the largest bound that is at most the share. The others have less, so that few share δ.
-// Which bounds are read depends on n, δ and read, by a guess of δ/δ′, and on no row.
-// Without read, all bounds have the level. A bound is never above that of more misses.
+// curveBounds returns the bounds of a curve of n rows at the listed numbers of misses.
+// People read a curve at the shares in read. For each of these shares, the largest bound that is at
+// most the share has the level δ′, and all other bounds have others·δ′.
+// A guess of δ/δ′ says which bounds these are. It depends on n, δ and read alone, and on no row.
+// If read is nil, all bounds have the level. A bound is never above the bound of more misses.
 func curveBounds(misses []int, n int, level, delta float64, read []float64) []float64 {
 	at := func(level float64) []float64 {
 		return lists.Of(misses, func(k int) float64 { return ClopperPearson(k, n, level) })

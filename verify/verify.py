@@ -55,7 +55,8 @@ def claims(head, t, q, prior, derived, by_bound, rounded):
     if not t.informed:
         checked.append(("the prior's parameters, which are on the grid that is paid for; the posterior, whatever it is", True))
     else:
-        word.append(("that kernel, theta, beta and noise variance come from the prior rows alone", True))
+        varies = ", and noise_of_inputs," if head.has("noise_of_inputs") else ""
+        word.append((f"that kernel, theta, beta and noise variance{varies} come from the prior rows alone", True))
         sparse = prior is not None and prior.sparse
         if sparse:
             word.append(("that the prior's inducing inputs come from the prior rows alone", True))

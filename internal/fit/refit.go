@@ -174,7 +174,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table,
 }
 
 // fromAllRows says which intervals a certified model gives from all rows, or returns "".
-// The model of all rows has none, because all rows trained its parameters.
+// The model of all rows gives no such intervals, because all rows trained its parameters.
 func fromAllRows(m *model.Model, d *deal.Dealt) string {
 	w, err := m.Whole(d.Data)
 	if err != nil {

@@ -292,7 +292,7 @@ func (t *trial) predicting(model, table string) []string {
 }
 
 // finite returns an error if a cell of a CSV text isn't a finite number.
-// Rows whose prediction would overflow have none, and empty cells.
+// If a row's prediction would overflow, krigo leaves the cells of the row empty.
 func finite(text string) error {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {

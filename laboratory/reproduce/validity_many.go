@@ -38,10 +38,12 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 	if err != nil {
 		return err
 	}
-	sd, none := make([]float64, t.points()), make([]float64, t.points())
-	for i, v := range p.variance {
-		sd[i] = math.Sqrt(v + m.ObservationNoise)
+	spreads, err := m.Spreads(p.mean, p.variance, p.noises)
+	if err != nil {
+		return err
 	}
+	_, sd := m.PointsOf(p.mean, p.variance, spreads)
+	none := make([]float64, t.points())
 	kind, _ := method.Find(m.Objective)
 	for di, delta := range trialDeltas {
 		with := *m
@@ -63,8 +65,8 @@ func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tal
 		with.Terms.Rules = with.Terms.NewestRules()
 		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon},
 			manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
-			if l.Kind == pacbayes.Scaled && (kind.Bound != "" || m.Noise != "" || m.Varying != nil) {
-				continue // the certified rows give its noise, or sd isn't that of y
+			if l.Kind == pacbayes.Scaled && kind.Bound != "" {
+				continue // the certified rows give its noise
 			}
 			if with.Terms.Loss, with.Terms.EpsilonRaw = l, l.Below; l.Kind == pacbayes.Band {
 				with.Terms.EpsilonRaw *= m.Scaling.TargetScale

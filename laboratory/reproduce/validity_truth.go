@@ -142,6 +142,7 @@ func (t truth) riskAt(i int, l pacbayes.Loss, s dataset.Scaling, mean, variance,
 // predictions of one model, in scaled units, at every place and for the certified rows.
 type predictions struct {
 	mean, variance []float64
+	noises         []float64 // as Model.NoisesAt returns them
 	certified      pacbayes.Sample
 }
 
@@ -154,6 +155,7 @@ func (t truth) predict(m *krigo.Model, q *posterior.Posterior, table *dataset.Ta
 	}
 	m.Scaling.Inputs(x.Data, x.Data)
 	q.Latent(x, p.mean, p.variance)
+	p.noises = m.NoisesAt(x, p.mean, p.variance)
 	d, err := m.Labelled(table)
 	if err != nil {
 		return p, err
