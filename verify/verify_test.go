@@ -205,7 +205,8 @@ func TestOldRules(t *testing.T) {
 			Promise: krigo.Promise{Epsilon: 0.8, Curve: true, Slices: []string{"sd", "x"}}}))(t)
 	ended, level := len(m.Certificate.Curve.Points), m.Certificate.Curve.Level
 	for rules, times := range []int{2, 1} {
-		m.Terms.Rules, m.Context = rules, nil
+		m.Terms.Rules = rules
+		m.Context = nil
 		m.Certificate = must.Get(m.Model.Certify(must.Get(m.Labelled(table))(t)))(t)
 		file := filepath.Join(t.TempDir(), "m.krigo")
 		must.Do(t, m.Save(file))
