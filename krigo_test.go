@@ -1012,7 +1012,15 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{
 			Method: krigo.Method{Name: "renyi", Alpha: new(0.0), AlphaBy: "cv"},
 		}, "a number or cv"},
-		{krigo.Options{Method: krigo.Method{Name: "renyi", Alpha: &below}}, "want 0 ≤ α ≤ 1"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Alpha: &below}}, "only krigo evaluate takes it"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Alpha: new(1.5)}}, "want 0 ≤ α ≤ 1"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", AnnealShare: 1.5}}, "anneal-share"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", Alpha: new(0.5), AnnealShare: 1},
+		}, "anneal-share with a fixed α"},
+		{krigo.Options{
+			Method: krigo.Method{Name: "renyi", Optimizer: "lbfgs", AnnealShare: 1},
+		}, "lbfgs takes all rows in every step"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", InducingBy: "none"}}, "full GP"},
 		{krigo.Options{
 			Method: krigo.Method{Name: "renyi", Optimizer: "mma", Batch: 10},

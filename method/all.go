@@ -37,7 +37,8 @@ func init() {
 		{Name: PEPName, Size: SparseOnly, Method: PowerEP{Alpha: 0.5}},
 		{Name: SVGPName, Size: SparseOnly, FreeForm: true,
 			Method: SVGP{Batched: Batched{Optimizer: "adam"}}},
-		{Name: RenyiName, Size: SparseOnly, EndsFull: true, MaxRows: MaxRenyi, Method: Renyi{}},
+		{Name: RenyiName, Help: "no better than evidence where measured, and slower",
+			Size: SparseOnly, EndsFull: true, MaxRows: MaxRenyi, Method: Renyi{}},
 	} {
 		Register(k)
 	}

@@ -33,15 +33,16 @@ type Choice struct {
 	// Keep the inducing inputs where they start.
 	FixInducing bool `json:"fix_inducing,omitzero"`
 
-	// Sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0 (exact)
-	// to 1 (VFE), or cv.
+	// Sparse kl-pac, sqrt-pac, pep: α of Q, 0 (VFE) to 1 (FITC), or learn; renyi: α of its bound, 0
+	// (exact) to 1 (VFE), or cv.
 	Alpha   *float64 `json:"alpha,omitzero"`
 	AlphaBy string   `json:"alpha_by,omitzero"` // learn or cv
 	// renyi: the α that --alpha cv chooses from by predictions for left-out thirds.
 	Alphas []float64 `json:"alphas,omitempty"`
-	// renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine,
-	// geometric; none: --alpha stays.
+	// renyi: how α falls from 0.99 to 0: linear, cosine, geometric; none: --alpha stays.
 	Anneal string `json:"anneal,omitzero"`
+	// renyi: on batches, α is 0 after this share of the steps; 1: after the last, as in the paper.
+	AnnealShare float64 `json:"anneal_share,omitzero"`
 
 	// Sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac).
 	Posterior string `json:"posterior,omitzero"`
@@ -183,7 +184,7 @@ func (c Choice) OnBatches() bool { return c.steps().OnBatches() }
 
 // asksForBatches says whether the choice has a setting that only training on batches has.
 func (c Choice) asksForBatches() bool {
-	return c.Batch != 0 || c.LearningRate != 0 || c.Batches == "nearest"
+	return c.Batch != 0 || c.LearningRate != 0 || c.AnnealShare != 0 || c.Batches == "nearest"
 }
 
 // hasBatches says whether the method can train on batches.
@@ -397,8 +398,8 @@ func (c Choice) Check(use Use) []error {
 	wrong.If(use.Given && !k.Exact, "fix-parameters works with objective evidence, not with %s",
 		c.Name)
 	wrong.If(c.asksForBatches() && c.hasBatches() && c.Optimizer != "" && !c.OnBatches(),
-		"batch, batches and learning-rate are for adam and sgd: optimizer %s takes all rows in "+
-			"every step", c.Optimizer)
+		"batch, batches, learning-rate and anneal-share are for adam and sgd: optimizer %s takes "+
+			"all rows in every step", c.Optimizer)
 	return wrong
 }
 

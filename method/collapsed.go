@@ -82,8 +82,8 @@ func (t Task) FullGP(o objective.Exact, d Descent) Problem {
 type PAC struct {
 	Inequality pacbayes.Inequality // KLBound or PinskerBound
 	Sparse
-	// Sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0 (exact)
-	// to 1 (VFE), or cv.
+	// Sparse kl-pac, sqrt-pac, pep: α of Q, 0 (VFE) to 1 (FITC), or learn; renyi: α of its bound, 0
+	// (exact) to 1 (VFE), or cv.
 	// Default: by objective.
 	Alpha   float64 `set:"alpha" value:"A" range:"0:1"` // α in D = αλ + σ_n²; the first if learnt
 	AlphaBy string  `set:"alpha" values:"learn"`        // learn: training changes α

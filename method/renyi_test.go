@@ -28,6 +28,16 @@ func TestRenyiSchedule(t *testing.T) {
 			must.Hold(t, (p.Alpha == 0) == c.zero && (c.share != 0 || p.Alpha == 0.99),
 				"%s, %+v: α = %v", name, c, p.Alpha)
 		}
+		// Algorithm 1 of "Optimize to Generalize" lowers α until the last step.
+		for _, whole := range []float64{0.5, 1} {
+			m := Choice{Name: RenyiName, Anneal: name, AnnealShare: whole}.WithDefaults().Method().(Renyi)
+			p := m.Bind(task).(*renyi)
+			p.SetProgress(whole - 0.01)
+			falling := p.Alpha
+			p.SetProgress(whole)
+			must.Hold(t, m.OnBatches() && falling > 0 && p.Alpha == 0, "%s, share %v: α = %v, %v", name,
+				whole, falling, p.Alpha)
+		}
 	}
 }
 

@@ -340,6 +340,7 @@ func (t *trial) flags() (args []string) {
 	add(8, "--fix-inducing")
 	add(6, "--alpha", "0", "0.5", "1", "learn", "cv")
 	add(12, "--anneal", "linear", "cosine", "geometric", "none")
+	add(12, "--anneal-share", "0.2", "1")
 	add(8, "--posterior", "objective", "fitc", "free", "learnt")
 	add(10, "--neighbours", "1", "2", "64", "100000")
 	add(10, "--term", "density", "squared", "crps", "loss")

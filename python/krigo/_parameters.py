@@ -72,6 +72,7 @@ class Parameters(Estimator):
         form: Value = None,
         alphas: Value = None,
         anneal: Value = None,
+        anneal_share: Value = None,
         prior: Value = None,
         prior_share: Value = None,
         temper: Value = None,
@@ -124,7 +125,8 @@ class Parameters(Estimator):
             list se,rq; auto (default auto, or se)
         objective :
             what training minimises: kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, nearest (each row from its
-            neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (default by prior and rows)
+            neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (no better than evidence where
+            measured, and slower) (default by prior and rows)
         epsilon :
             half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8 (default a table of widths, where
             there is one, and 0.6)
@@ -223,8 +225,8 @@ class Parameters(Estimator):
         fix_inducing :
             keep the inducing inputs where they start
         alpha :
-            sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, if it is fixed: 0 (exact) to 1 (VFE), or
-            cv (default by objective)
+            sparse kl-pac, sqrt-pac, pep: α of Q, 0 (VFE) to 1 (FITC), or learn; renyi: α of its bound, 0 (exact) to 1
+            (VFE), or cv (default by objective)
         posterior :
             sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac), or learnt (from an informed prior) (default
             objective)
@@ -260,8 +262,9 @@ class Parameters(Estimator):
         alphas :
             renyi: the α that alpha cv chooses from by predictions for left-out thirds (default 0,0.25,0.5,0.75,1)
         anneal :
-            renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine, geometric; none: alpha
-            stays (default linear)
+            renyi: how α falls from 0.99 to 0: linear, cosine, geometric; none: alpha stays (default linear)
+        anneal_share :
+            renyi: on batches, α is 0 after this share of the steps; 1: after the last, as in the paper (default 0.2)
         prior :
             grid (data-blind; certified rows train the model) or informed (prior rows train) (default informed; grid with
             objective and flags of its own)
@@ -353,6 +356,7 @@ class Parameters(Estimator):
         self.form = form
         self.alphas = alphas
         self.anneal = anneal
+        self.anneal_share = anneal_share
         self.prior = prior
         self.prior_share = prior_share
         self.temper = temper
