@@ -45,6 +45,7 @@ var simple = []string{"constant", "linear"}
 // Gaussian noise. They learn from all rows but the test rows and calibration rows, and are scored by
 // their errors at the first ε.
 // The ranks of o.Run.Ranks share the fits, and each rank has the whole table.
+// A setting of o.Method is for the objectives that have it, and at least one must have it.
 // The certificates don't pay for choosing the best row of the result.
 // Compare doesn't use o.Run.Progress, o.Run.Save and o.Run.Resume.
 func Compare(ctx context.Context, table *dataset.Table, o Options,
@@ -60,7 +61,9 @@ func Compare(ctx context.Context, table *dataset.Table, o Options,
 	o.Run.Progress = nil
 	var rows []Comparison
 	var fits []Options // row by row, split by split
-	for _, o.Method.Name = range over.Objectives {
+	asked := o.Method
+	for _, name := range over.Objectives {
+		o.Method = asked.For(name, over.Objectives)
 		for _, o.Promise.Epsilon = range over.Epsilons {
 			if err := o.Validate(); err != nil {
 				return nil, err

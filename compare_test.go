@@ -147,3 +147,19 @@ func TestCompareEnds(t *testing.T) {
 		t.Errorf("%d fits were told of: %v", told, err)
 	}
 }
+
+// TestCompareSettings: each objective gets the settings that it has, so that full and sparse GPs stand side by side.
+// A setting that no objective has is refused. Bounds that all rows scaled are called heuristic.
+func TestCompareSettings(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: "all-rows"}, Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Inducing: 4, Alpha: new(0.5), Epochs: 5}, Run: krigo.Run{Restarts: 1}}
+	over := krigo.CompareOptions{Objectives: []string{"evidence", "vfe", "renyi", "pep"}, Epsilons: []float64{0.6}, Splits: 1}
+	rows := must.Get(krigo.Compare(t.Context(), data.Snelson(), o, over))(t)
+	for _, r := range rows[:4] {
+		_, bound := r.Measures["bound"]
+		must.Hold(t, !bound && r.Measures["heuristic_bound"].Mean > 0 &&
+			r.Measures["heuristic_mean_bound"].Mean > r.Measures["heuristic_bound"].Mean, "%+v", r)
+	}
+	over.Objectives = []string{"evidence"}
+	must.Refuse(krigo.Compare(t.Context(), data.Snelson(), o, over))(t, "is a setting of", "inducing inputs of evidence")
+}

@@ -182,6 +182,24 @@ func (c Choice) Kind() Kind {
 // OnBatches says whether training takes a batch of rows in a step.
 func (c Choice) OnBatches() bool { return c.steps().OnBatches() }
 
+// For returns the choice for the named method. It leaves out the settings that this method lacks
+// and that another one of names has.
+func (c Choice) For(name string, names []string) Choice {
+	c.Name = name
+	to := reflect.ValueOf(&c).Elem()
+	for i := range to.NumField() {
+		field := to.Type().Field(i).Name
+		has := func(name string) bool {
+			k, _ := Find(name)
+			return k.Has(field) || (c.Free() && Kind{Method: Free{}}.Has(field))
+		}
+		if !has(name) && slices.ContainsFunc(names, has) {
+			to.Field(i).SetZero()
+		}
+	}
+	return c
+}
+
 // asksForBatches says whether the choice has a setting that only training on batches has.
 func (c Choice) asksForBatches() bool {
 	return c.Batch != 0 || c.LearningRate != 0 || c.AnnealShare != 0 || c.Batches == "nearest"

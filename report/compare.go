@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -24,16 +25,22 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 		Names []string
 		Lines []line
 	}
+	names := slices.DeleteFunc(krigo.MeasureNames(), func(name string) bool {
+		return !slices.ContainsFunc(rows, func(c krigo.Comparison) bool {
+			_, has := c.Measures[name]
+			return has
+		})
+	})
 	// A line for each objective, and a dash for a measure that it lacks.
 	tabled := func(signed bool, of func(krigo.Comparison) map[string]krigo.Measure) table {
-		out := table{Names: krigo.MeasureNames()}
+		out := table{Names: names}
 		for _, r := range rows {
 			measures := of(r)
 			if measures == nil {
 				continue
 			}
 			l := line{Objective: r.Objective, Epsilon: cautious.Width(r.Epsilon)}
-			for _, name := range krigo.MeasureNames() {
+			for _, name := range names {
 				text := "–"
 				if m, ok := measures[name]; ok {
 					text = m.Text(signed)

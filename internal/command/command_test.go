@@ -1074,7 +1074,7 @@ func TestCompareRefuses(t *testing.T) {
 		{[]string{"--objectives", "vfe, vfe"}, 2, "vfe twice"},
 		{[]string{"--epsilon", "0.5,0.50"}, 2, "0.5 twice"},
 		{[]string{"--group", "nope"}, -1, "nope"},
-		{[]string{"--inducing", "5000"}, -1, "inducing is a setting of kl-pac"},
+		{[]string{"--inducing", "4", "--objectives", "evidence"}, -1, "inducing is a setting of kl-pac"},
 		{[]string{"--inducing", "5000", "--objectives", "vfe,fitc"}, -1, "5000"},
 		{[]string{"--calibration-fraction", "0.9"}, -1, ""},
 		{[]string{"--prior-share", "0.999"}, -1, ""},

@@ -31,7 +31,8 @@ func newCompare(c *common) *cobra.Command {
   krigo compare houses.csv --target price --objectives vfe,svgp --inducing 50`,
 		Long: `compare fits each objective on the same splits and scores it on the same test rows. It prints means ± standard errors
 over the splits, and the differences to the first objective, split by split. The differences have smaller errors,
-because what splits have in common cancels. --epsilon takes a list.
+because what splits have in common cancels. --epsilon takes a list. A setting that only some of the objectives have
+is for these.
 
 Every fit's certificate stands by itself. Choosing the best row of the table is a choice that the certificates don't
 pay for.`,
@@ -158,6 +159,10 @@ func measures(what string, signed bool, rows []krigo.Comparison,
 	of func(krigo.Comparison) map[string]krigo.Measure) string {
 	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd",
 		"coverage95", "seconds"}
+	if _, heuristic := rows[0].Measures["heuristic_bound"]; heuristic {
+		shown[0] = "heuristic_bound"
+		shown[1] = "heuristic_mean_bound"
+	}
 	lines := [][]string{append([]string{what, "ε"}, shown...)}
 	for _, r := range rows {
 		measures := of(r)

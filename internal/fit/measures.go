@@ -62,8 +62,8 @@ func Collect(r ranks.Ranks, measured []map[string]float64) error {
 	return err
 }
 
-// Measures returns a model's measures by their names in fitting.MeasureNames. Without a valid certificate
-// the bounds are missing.
+// Measures returns a model's measures by their names in fitting.MeasureNames. Without a valid
+// certificate the bounds are missing, or heuristic if that is because all rows scaled the columns.
 func Measures(m *model.Model) map[string]float64 {
 	v := map[string]float64{"gibbs_risk": m.Test.GibbsRisk, "mean_risk": m.Test.MeanRisk,
 		"mse": m.Test.MSE, "nlpd": m.Test.NLPD,
@@ -75,6 +75,9 @@ func Measures(m *model.Model) map[string]float64 {
 		if c.Valid { // a heuristic number must not be called a bound
 			v["bound"] = c.Bound
 			v["mean_bound"] = c.MeanBound
+		} else if c.Scaling == "all-rows" {
+			v["heuristic_bound"] = c.Bound
+			v["heuristic_mean_bound"] = c.MeanBound
 		}
 	}
 	return v
