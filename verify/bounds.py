@@ -1,7 +1,5 @@
 """The first checks of verify.py: the model file, the roles of rows, scaling, posterior, and the numbers of a certificate."""
 import csv
-import hashlib
-import json
 import re
 import struct
 from decimal import Decimal
@@ -11,55 +9,21 @@ from math import cos, dist, erf, exp, expm1, floor, frexp, fsum, inf, isfinite, 
 from operator import mul
 from statistics import NormalDist
 
+import core
+from core import ONE_MODEL, Fields, Refused, fnv, hash_of, hashed_order, keys, long_text, bits, opened, plain, require, sha  # noqa: F401
+
 TEST, CALIBRATION, PRIOR, CERTIFIED = range(4)
 UNIT, NORMAL = 2.0**-52, NormalDist()  # UNIT is the spacing of floats above 1
 REACH = 64  # rounding may move a sum by this many units of the sum of its terms' sizes
 ZERO_ONE, UNITLESS = ("band", "relative", "scaled", "asymmetric", "label"), ("relative", "scaled", "clipped-absolute")
 BOUND_TRAINED = ("kl-pac", "sqrt-pac")  # objectives whose noise variance only shapes Q
 OBJECTIVES = BOUND_TRAINED + ("evidence", "nearest", "vfe", "fitc", "dtc", "pep", "svgp", "renyi")
-ZERO = {int: 0, float: 0.0, str: "", bool: False, list: [], dict: None}
-class Refused(Exception):
-    """The model is refused, for the reason that the message gives."""
-def require(ok, why):
-    if not ok:
-        raise Refused(why)
 def near(what, stored, own, most=None):
     """Refuses a stored number that isn't the recomputed own, or isn't between own and most."""
     slack = 1e-6 * max(1, abs(stored))
     require(own - slack <= stored <= (own if most is None else most) + slack, f"{what} is {own:.9g}, not {stored:.9g}")
 
 # ---- The model file ----------------------------------------------------------------------------------------------------------------------
-class Fields:
-    """An object of the header. A field must have the type that the caller asks for. A missing field counts as zero."""
-    def __init__(self, entries):
-        require(type(entries) is dict, "the header lacks an object that it needs")
-        self.entries = entries
-    def __call__(self, name, kind):
-        v = self.entries.get(name)
-        require(v is None or type(v) is kind or kind is float and type(v) is int, f"the header's {name} isn't a {kind.__name__}")
-        return ZERO[kind] if v is None else kind(v)
-    def of(self, name):
-        return Fields(self(name, dict))
-    def list(self, name, kind):
-        return [Fields({name: v})(name, kind) for v in self(name, list)]
-    def objects(self, name):
-        return [Fields(v) for v in self.list(name, dict)]
-    def has(self, name):
-        return self.entries.get(name) is not None
-def plain(pairs):
-    """Refuses names that occur twice, or have capital letters: another reader might use another value for them."""
-    odd = [n for n, _ in pairs if n != n.casefold() and n not in ("Kind", "Below", "Above", "L", "Digits")]
-    require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
-    require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
-    return dict(pairs)
-ONE_MODEL = (5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18)  # versions of files of one model
-def opened(raw, versions):
-    """Returns the header of a file, the rest of the file, and where in the rest the header ends."""
-    require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
-    version, length = struct.unpack("<II", raw[8:16])
-    require(version in versions, f"not checked by this program: format version {version}; use krigo certify")
-    require(hashlib.sha256(raw[:-32]).digest() == raw[-32:], "the checksum doesn't match: the file is damaged, or was altered")
-    return Fields(json.loads(raw[16:16 + length].decode(), object_pairs_hook=plain)), raw[:-32], 16 + length
 def read_model(raw):
     (head, body, at), arrays = opened(raw, ONE_MODEL), {}
     for entry in head.objects("arrays"):
@@ -96,22 +60,6 @@ def as_number(cell):
 def as_text(cell):
     v = as_number(cell)
     return cell if v is None else "" if isnan(v) else numeral(v)
-def bits(v):
-    return bytes.fromhex("010000000000f87f") if isnan(v) else struct.pack("<d", v)
-def fnv(b, h=0xCBF29CE484222325):
-    for byte in b:
-        h = (h ^ byte) * 0x100000001B3 % 2**64
-    return h
-def hashed_order(head, names, columns, rests):
-    """Returns the order of the columns in which rows are hashed. It follows from the cells, not from the file's order."""
-    if not head.has("hash_order"):
-        return range(len(names))
-    sums = [sum(fnv(rest, fnv(cell)) for cell, rest in zip(cells, rests)) % 2**64 for cells in columns]
-    order = sorted(range(len(names)), key=lambda k: (sums[k], names[k].encode()))
-    require(head.list("hash_order", int) == order != sorted(order), "hash_order doesn't follow from the rows")
-    return order
-def long_text(text):
-    return struct.pack("<Q", len(text.encode())) + text.encode()
 def blocks(group, columns):
     """Returns the block of each row for a group block:COLUMNS:SIZE. A block is the number of the row's interval in each column."""
     names, _, sizes = group.removeprefix("block:").rpartition(":")
@@ -217,15 +165,6 @@ class Table:
         self.x = list(zip(*made))
 
 # ---- Which row has which role, and the scaling -------------------------------------------------------------------------------------------
-def sha(b):
-    return hashlib.sha256(b).digest()
-def hash_of(digests, columns):
-    return sha(struct.pack("<QQ", len(digests), columns) + b"".join(sorted(digests))).hex()
-def keys(salt, digests):
-    seen = {}
-    for d in digests:
-        seen[d] = seen.get(d, -1) + 1
-        yield sha(salt + d + struct.pack("<Q", seen[d]))[:16]
 def without_apart(values):
     """Returns the values of an input without those that stand apart: at most 20 at each end, far from all others."""
     rest, most, before = sorted(values), {1: 20, -1: 20}, None
@@ -711,11 +650,7 @@ class Sample:
         return [[min(fsum(both[i][k] for i in unit) / len(unit), 1) for unit in self.units] for k in (0, 1)]
 def holds(k, n, p, delta):
     """Returns whether P(Bin(n, p) <= k) <= delta, in whole numbers. It allows a billionth of delta for the rounding of p."""
-    a, b = Fraction(p).as_integer_ratio()
-    total, power, choose = 0, 1, 1
-    for i in range(k + 1):
-        total, power, choose = total * (b - a) + choose * power, power * a, choose * (n - i) // (i + 1)
-    return k >= n or total * (b - a)**(n - k) <= Fraction(delta) * (1 + Fraction(1, 10**9)) * b**n
+    return core.holds(k, n, p, Fraction(delta) * (1 + Fraction(1, 10**9)))
 def rise(below, low):
     """Returns the point between low and 1 at which below stops being true."""
     high = 1 - UNIT / 2

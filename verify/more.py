@@ -6,9 +6,10 @@ from bisect import bisect
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from itertools import accumulate
-from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
+from math import ceil, exp, fsum, inf, log, sqrt
 
 from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, Sample, binomial, columns_of, dot, fixed_bound, fnv, holds, learnt_bound, named, near, numeral, require
+from core import never
 
 
 def same(stored, own, unit, rounding=0):
@@ -125,30 +126,8 @@ def check_rows(head, arrays, table, roles, distances):
 
 
 def crossing(n, misses, bounds):
-    """Returns P(for some i at most misses[i] of n uniform variables are below bounds[i]). For few rows it uses whole numbers and Steck's
-    recursion for order statistics, else a Poisson process, given that it has n points."""
-    if n <= 300:
-        ends = [floor(next((Fraction(b) for k, b in zip(misses, bounds) if k >= j), 1) * 2**80) for j in range(n)]
-        held = [1]  # held[m] is P(U_(j) <= ends[j] for j <= m) for m variables, times 2^80m
-        for m in range(1, n + 1):
-            held.append(sum(comb(m, j) * (-1)**(j + 1) * ends[m - j]**j * held[m - j] for j in range(1, m + 1)))
-        return 1 - float(Fraction(held[n], 2**(80 * n)))
-
-    def law(k, mean):
-        return exp(k * log(mean) - mean - lgamma(k + 1)) if mean else float(k == 0)
-
-    def around(mean):  # a Poisson variable lies outside with a probability below 1e-20
-        return max(0, floor(mean - 12 * sqrt(mean))), min(n, floor(mean + 12 * sqrt(mean) + 40))
-
-    state, at = [1.0] + [0.0] * n, 0.0  # state[m] is the probability of m points up to at, without a crossing
-    for k, b in zip(misses, bounds):
-        (least, most), (_, far), after = around(n * b), around(n * (b - at)), [0.0] * (n + 1)
-        steps = [law(j, n * (b - at)) for j in range(far, -1, -1)]
-        for to in range(max(k + 1, least), most + 1):
-            j = min(far, to)
-            after[to] = dot(state[to - j:to + 1], steps[far - j:])
-        state, at = after, b
-    return 1 - fsum(q * law(n - m, n * (1 - at)) for m, q in enumerate(state)) / law(n, n)
+    """Returns P(for some i at most misses[i] of n uniform variables are below bounds[i])."""
+    return 1 - float(never(n, zip(misses, map(Fraction, bounds))))
 
 
 def check_curve(t, sample, c, size):

@@ -1,12 +1,20 @@
 package command
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/csv"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
@@ -17,7 +25,7 @@ import (
 type certifyFlags struct {
 	epsilon, shift                        float64
 	fresh, refit, noRefit, anytime, order bool
-	declaration                           string
+	declaration, core                     string
 	of                                    predictedFlags
 	tables                                tableFlags
 }
@@ -57,7 +65,7 @@ certified rows.`,
 			return exactly(2)(cmd, args)
 		},
 		RunE: c.over(func(cmd *cobra.Command, args []string, job ranks.Ranks) error {
-			if err := f.check(cmd, job); err != nil {
+			if err := cmp.Or(f.check(cmd, job), f.checkCore(job)); err != nil {
 				return err
 			}
 			if f.of.file != "" {
@@ -83,6 +91,9 @@ certified rows.`,
 			help: "fit again with the model's own options, and compare every bit"},
 		cliFlag{name: "no-refit", everyday: true, to: &f.noRefit,
 			help: "don't fit again, even if that takes less than a minute"},
+		cliFlag{name: "core", everyday: true, value: "FOLDER", to: &f.core,
+			help: "also write what verify/core.py needs beside MODEL: " +
+				"predictions.csv, and DATA as plain rows.csv"},
 		cliFlag{name: "accept-file-order", to: &f.order,
 			help: "models from before version 5: you vouch that the order of the rows in the " +
 				"file, which decided their " +
@@ -133,6 +144,15 @@ func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 	return nil
 }
 
+// checkCore refuses what --core doesn't go with.
+func (f *certifyFlags) checkCore(job ranks.Ranks) error {
+	if f.core != "" && (f.fresh || f.epsilon != 0 || f.of.file != "" || job.Size() > 1) {
+		return misused("--core is for a model, the data that it was made from and its own ε, on " +
+			"one rank")
+	}
+	return nil
+}
+
 // run recomputes the certificate of the model args[0] from the data args[1].
 func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ranks.Ranks) error {
 	all, err := krigo.LoadTargets(args[0])
@@ -173,6 +193,9 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 	if err == nil && cmd.Flags().Changed("shift") {
 		err = r.ShiftTo(f.shift)
 	}
+	if err == nil && f.core != "" {
+		err = writeCore(f.core, args[0], all, table)
+	}
 	if err != nil {
 		return err
 	}
@@ -182,7 +205,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 // runLabels recomputes the certificate of labels args[0] from the certified rows args[1].
 func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) error {
 	if name := changed(cmd, []string{"fresh", "refit", "no-refit", "anytime", "accept-file-order",
-		"declaration", "epsilon", "shift"}); name != "" {
+		"declaration", "epsilon", "shift", "core"}); name != "" {
 		return misused("--%s is for models, and %s is a certificate of labels", name, args[0])
 	}
 	p, _, err := krigo.LoadLabels(args[0])
@@ -247,9 +270,46 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 	if err := all.CheckTogether(cmd.Context(), table); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	if f.core != "" {
+		if err := writeCore(f.core, name, all, table); err != nil {
+			return err
+		}
+	}
 	d.Together, d.Sentence = all.Together, all.Sentence()
 	return c.answer(cmd, d, "recertified targets", map[string]any{"Sentence": d.Sentence,
 		"Each": each})
+}
+
+// writeCore writes the files of --core: the predictions of the models in the file name, and the
+// table that they were made from, with plain cells.
+func writeCore(folder, name string, all *krigo.Targets, table *dataset.Table) error {
+	raw, err := memory.ReadFile(name, textTimes)
+	if err == nil {
+		err = os.MkdirAll(folder, 0o755)
+	}
+	if err != nil {
+		return fmt.Errorf("--core: %w", err)
+	}
+	if err := disk.Write(filepath.Join(folder, "predictions.csv"), func(w io.Writer) error {
+		return all.WriteCore(w, table, sha256.Sum256(raw))
+	}); err != nil {
+		return fmt.Errorf("--core: %w", err)
+	}
+	return disk.Write(filepath.Join(folder, "rows.csv"), func(w io.Writer) error {
+		to := csv.NewWriter(w)
+		if err := to.Write(table.Names); err != nil {
+			return err
+		}
+		err := table.Each(linalg.UpTo(len(table.Names)), func(_ int, cells []float64) error {
+			texts := make([]string, len(cells))
+			for j, v := range cells {
+				texts[j] = table.CellText(j, v)
+			}
+			return to.Write(texts)
+		})
+		to.Flush()
+		return cmp.Or(err, to.Error())
+	})
 }
 
 // runFresh bounds the risk of a model from rows that the model never saw.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -1030,6 +1031,33 @@ func TestCertifyRefusesWrongBound(t *testing.T) {
 		!strings.Contains(o.stderr, "boastful.krigo") || !strings.Contains(o.stderr, "don't rely on this file") {
 		t.Errorf("%+v", o)
 	}
+}
+
+// TestCertifyCore: certify --core writes what core.py needs, also of a table with decimal commas and dates, and certify
+// says the same as without it.
+func TestCertifyCore(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("NOT TESTED: core.py needs python3, which isn't here")
+	}
+	core := must.Get(filepath.Abs("../../verify/core.py"))(t)
+	t.Chdir(t.TempDir())
+	text := "when;a;y\n"
+	for i := range 120 {
+		text += fmt.Sprintf("2024-%02d-%02d;%s;%s\n", 1+i/28, 1+i%28,
+			strings.ReplaceAll(fmt.Sprintf("%.2f", float64(i*37%127)/10), ".", ","),
+			strings.ReplaceAll(fmt.Sprintf("%.3f", math.Sin(float64(i*37%127)/10)), ".", ","))
+	}
+	write(t, "rows.csv", text)
+	runs(t, "fit", "rows.csv", "--target", "y", "--prior", "informed", "--kernel", "se", "--ard", "off", "--restarts", "1", "--quiet", "--decimal", ",")
+	said := runs(t, "certify", "rows.krigo", "rows.csv", "--no-refit")
+	must.Be(t, runs(t, "certify", "rows.krigo", "rows.csv", "--no-refit", "--core", "core"), said)
+	for table, says := range map[string]bool{"core/rows.csv": true, "rows.csv": false} {
+		out, err := exec.Command(python, core, "rows.krigo", table, "core/predictions.csv").CombinedOutput()
+		must.Hold(t, (err == nil) == says, "%s: %v, %s", table, err, out)
+	}
+	o := call(context.Background(), "certify", "rows.krigo", "rows.csv", "--core", "core", "--epsilon", "1")
+	must.Hold(t, o.status == 2 && strings.Contains(o.stderr, "--core is for"), "%+v", o)
 }
 
 // TestCompareFiles: a comparison has the same figures as text, CSV, JSON and HTML, and progress has a line for every
