@@ -31,5 +31,37 @@ var unlike = map[string]struct {
 	"krigo certify branin.krigo branin.csv":        {instead: "krigo certify branin.krigo branin.csv --refit"},
 	"krigo certify backtest.krigo electricity.csv": {instead: "krigo certify backtest.krigo electricity.csv --refit"},
 
+	// The papers' commands, on a small table and with small settings.
+	"krigo fit big.csv --target y --objective kl-pac --inducing 500 --ard on --scaling all-rows --test-fraction 0.2": {
+		instead: "krigo fit big.csv --target y --objective kl-pac --inducing 20 --ard on --scaling all-rows --test-fraction 0.2"},
+	"krigo fit big.csv --target y --objective renyi --alpha cv --alphas 0.3,0.4,0.5,0.6,0.7 --inducing 100 --ard on " +
+		"--optimizer mma --scaling all-rows --test-fraction 0.4": {
+		instead: "krigo fit big.csv --target y --objective renyi --alpha cv --alphas 0.3,0.4,0.5,0.6,0.7 --inducing 10 --ard on " +
+			"--optimizer mma --scaling all-rows --test-fraction 0.4 --epochs 9"},
+	"krigo fit big.csv --target y --objective renyi --kernel matern32 --inducing 1024 --ard on --optimizer sgd " +
+		"--batches uniform --batch 1024 --anneal-share 1 --epochs 100 --scaling all-rows --test-fraction 0.4": {
+		instead: "krigo fit big.csv --target y --objective renyi --kernel matern32 --inducing 10 --ard on --optimizer sgd " +
+			"--batches uniform --batch 30 --anneal-share 1 --epochs 9 --scaling all-rows --test-fraction 0.4"},
+	"krigo compare data/boston.csv.gz --target MEDV --objectives kl-pac,sqrt-pac,evidence --epsilon 0.2,0.4,0.6,0.8,1 " +
+		"--splits 10 --ard off --scaling all-rows --restarts 1": {
+		instead: "krigo compare big.csv --target y --objectives kl-pac,sqrt-pac,evidence --epsilon 0.2,0.4,0.6,0.8,1 " +
+			"--splits 1 --ard off --scaling all-rows --restarts 1"},
+	"krigo compare pol.csv --target y --objectives kl-pac,sqrt-pac,vfe,fitc --posterior fitc --inducing 500 --ard on " +
+		"--splits 10 --scaling all-rows --restarts 1": {
+		instead: "krigo compare big.csv --target y --objectives kl-pac,sqrt-pac,vfe,fitc --posterior fitc --inducing 10 --ard on " +
+			"--splits 1 --scaling all-rows --restarts 1"},
+	"krigo compare bike.csv --target cnt --objectives evidence,vfe,pep --inducing 100 --ard on --optimizer mma --splits 20 " +
+		"--test-fraction 0.4 --scaling all-rows": {
+		instead: "krigo compare big.csv --target y --objectives evidence,vfe,pep --inducing 10 --ard on --optimizer mma --splits 1 " +
+			"--test-fraction 0.4 --scaling all-rows --epochs 9"},
+	"krigo compare bike.csv --target cnt --objectives renyi,svgp,pep --kernel matern32 --inducing 1024 --ard on --batches uniform " +
+		"--batch 1024 --anneal-share 1 --epochs 100 --splits 30 --test-fraction 0.4 --scaling all-rows": {
+		instead: "krigo compare big.csv --target y --objectives renyi,svgp,pep --kernel matern32 --inducing 10 --ard on " +
+			"--batches uniform --batch 30 --anneal-share 1 --epochs 9 --splits 1 --test-fraction 0.4 --scaling all-rows"},
+	"krigo compare bike.csv --target cnt --objectives evidence --kernel matern32 --ard on --optimizer sgd --batches uniform " +
+		"--batch 64 --learning-rate 0.01 --epochs 100 --splits 30 --test-fraction 0.4 --scaling all-rows": {
+		instead: "krigo compare big.csv --target y --objectives evidence --kernel matern32 --ard on --optimizer sgd " +
+			"--batches uniform --batch 30 --learning-rate 0.01 --epochs 9 --splits 1 --test-fraction 0.4 --scaling all-rows"},
+
 	"krigo watch sales.krigo autumn.csv --ledger sales.ledger": {status: 3},
 }

@@ -210,7 +210,7 @@ cosine. As in the paper, EGP has batches of 64 rows and the learning rate 0.01. 
 batches and learning rate, so that the difference between Rényi and Evidence is the effect of annealing. PEP's α has the best
 test RMSE in the first repetition. NLPD is a mean per row over the first 2,000 test rows, noise included. Exact predictions use
 Cholesky up to %d training rows, and above that the %d training rows nearest to each test row. Some versions of data sets
-differ from the paper's (docs/behind/reproduce.md). protein-log has the paper's target, ln(1 + RMSD), and its 29,267 training
+differ from the paper's (laboratory/results/papers.md). protein-log has the paper's target, ln(1 + RMSD), and its 29,267 training
 rows.`
 
 func renyiTable2(ctx context.Context, env Env) error {
