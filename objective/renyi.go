@@ -27,6 +27,8 @@ import (
 // At α = 0, L_α is the log evidence. As α → 1, the last term tends to −tr R/(2s), and L_α to the
 // bound of variational inference (VFE). L_α doesn't increase in α.
 // It is a lower bound of the log evidence for 0 ≤ α ≤ 1, and an upper bound for α < 0.
+// For α < 0 and fewer inducing inputs than rows, it grows without limit as s falls to 0, so nothing
+// trains on it.
 // This α runs the other way from the α of power EP:
 // variational inference is α = 1 here and α = 0 there.
 //

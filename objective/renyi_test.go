@@ -180,6 +180,22 @@ func TestRenyiIsContinuous(t *testing.T) {
 	}
 }
 
+// TestRenyiBelowZero: for α < 0 L_α is above the evidence, by ever more as the noise falls, so that nothing can maximise it.
+func TestRenyiBelowZero(t *testing.T) {
+	x, y := boston(60, 3)
+	value := func(alpha, logNoise float64) float64 {
+		p := &objective.RenyiProblem{Kernel: kernel.Matern12(3, false), Mean: kernel.ZeroMean{},
+			Rows: objective.Memory{X: x, Y: y}, M: 5, Alpha: alpha}
+		return must.Get(p.Evaluate(append([]float64{0.3, 0.1, logNoise}, x.Data[:15]...), nil))(t)
+	}
+	last := math.Inf(1)
+	for _, logNoise := range []float64{-8, -16, -24, -32} {
+		v := value(-0.5, logNoise)
+		must.Hold(t, v < value(0, logNoise) && v < last-10, "ln σ_n² %v: −L_α = %v after %v", logNoise, v, last)
+		last = v
+	}
+}
+
 // TestRenyiBatch: a batch gives the scaled value of a problem with the batch's rows alone. A batch of all rows gives
 // the value on all rows. Batches of several sizes may alternate.
 func TestRenyiBatch(t *testing.T) {
