@@ -126,7 +126,7 @@ def certified(head, data):
     require([sum(role[i] == r for i in own) for r in range(4)] == head.list("rows_by_role", int), "rows_by_role doesn't count the rows that get each role")
     require(hash_of([d for i, d in zip(own, mine) if role[i] == CERTIFIED], len(names)) == head("certified_rows_sha256", str), "certified_rows_sha256 is of other rows")
     return [(i, Fraction(float(data[target][i])), g) for i, g in zip(own, own_groups) if role[i] == CERTIFIED]
-# ---- 3. Bounds: functions of counts, n and delta. docs/theory/proof.md says why each holds, under the same names ------------------------------
+# ---- 3. Bounds: functions of counts, n and delta. proof/README.md says why each holds ------------------------------
 def holds(k, n, p, delta):
     """Returns whether P(Bin(n, p) <= k) <= delta: whether the sum of comb(n, i) a^i (b-a)^(n-i) for i <= k is at most delta b^n, with p = a/b."""
     a, b = Fraction(p).as_integer_ratio()
