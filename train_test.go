@@ -182,3 +182,29 @@ func TestFurtherKernels(t *testing.T) {
 			"%s: certificate %v, %v", c.kernel, m.Certificate, err)
 	}
 }
+
+// TestOnMap: where two inputs are places, nearest doesn't try rq, which never returns to the mean beyond the rows.
+func TestOnMap(t *testing.T) {
+	inputs := func(names ...string) (of []kernel.Input) {
+		for _, name := range names {
+			of = append(of, kernel.Input{Column: name})
+		}
+		return of
+	}
+	for _, c := range []struct {
+		method, group string
+		inputs        []kernel.Input
+		tries         bool
+	}{
+		{"nearest", "", inputs("Lat", "lon"), false},
+		{"nearest", "", inputs("a", "b"), true},
+		{"nearest", "block:a,b:2", inputs("a", "b"), false},
+		{"nearest", "", inputs("lat", "lon", "rooms"), true},
+		{"evidence", "", inputs("lat", "lon"), true},
+	} {
+		o := ask.Asked{}
+		o.Method.Name = c.method
+		o.Data.Group = c.group
+		must.Hold(t, slices.Contains(o.Auto(c.inputs), "rq") == c.tries, "%+v: %q", c, o.Auto(c.inputs))
+	}
+}

@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// blockPrefix begins the name of a grouping by blocks, for example block:lon,lat:0.5.
-const blockPrefix = "block:"
+// BlockPrefix begins the name of a grouping by blocks, for example block:lon,lat:0.5.
+const BlockPrefix = "block:"
 
 // blocks cut columns of numbers into intervals.
 // Rows in the same interval of every column are a group. For example, a group may be the places in
@@ -41,7 +41,7 @@ func parseBlocks(text string) (b blocks, err error) {
 		return b, fmt.Errorf("group %q: %s; want block:COLUMNS:SIZE, as in block:lon,lat:0.5, "+
 			"block:day:7d or block:lon,lat:auto", spelling.Clip(text), fmt.Sprintf(format, args...))
 	}
-	rest := strings.TrimPrefix(text, blockPrefix)
+	rest := strings.TrimPrefix(text, BlockPrefix)
 	// The size follows the last colon, because names of columns may contain colons.
 	at := strings.LastIndexByte(rest, ':')
 	if at < 0 {
@@ -99,7 +99,7 @@ func (b blocks) String() string {
 	if !slices.ContainsFunc(sizes, func(size string) bool { return size != sizes[0] }) {
 		sizes = sizes[:1]
 	}
-	return blockPrefix + strings.TrimSuffix(columns.String(), "\n") + ":" + strings.Join(sizes, ",")
+	return BlockPrefix + strings.TrimSuffix(columns.String(), "\n") + ":" + strings.Join(sizes, ",")
 }
 
 // name returns the name of the block in which a row with these cells lies.
@@ -238,7 +238,7 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 // cuts. columns is nil if the table has a column of that name, or if the name doesn't begin with
 // block:.
 func (t *Table) blocks(group string) (b blocks, columns []int, err error) {
-	if _, own := t.Column(group); own || !strings.HasPrefix(group, blockPrefix) {
+	if _, own := t.Column(group); own || !strings.HasPrefix(group, BlockPrefix) {
 		return b, nil, nil
 	}
 	if b, err = parseBlocks(group); err != nil {

@@ -118,6 +118,9 @@ type Task struct {
 	// takes. It may be nil.
 	Comparing func(done, of int)
 
+	// predictions are asked for between and beyond the rows, as on a map; see
+	// objective.NearestProblem
+	Apart   bool
 	Grouped bool // rows of a group say more of one another than of further rows
 
 	GradientErrors bool // asks for the standard errors of estimated gradients

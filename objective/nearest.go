@@ -36,6 +36,8 @@ import (
 //
 //	k̄_i = g a − 2h b,  C̄ = −½g(abᵀ + baᵀ) + h bbᵀ,  k̄_ii = h,  s̄ = ∂φ/∂s + tr C̄,  m̄_i = g,  m̄_n = −g b
 //
+// With Apart, half of the leave-one-out terms predict their rows from a thinned table.
+//
 // Search fixes the neighbours, so L is smooth between searches. L is a sum over rows.
 // So N/|batch| times the sum over a random batch is an unbiased estimate of L.
 // L with limited Terms is also an unbiased estimate.
@@ -47,7 +49,12 @@ type NearestProblem struct {
 	Neighbours int // m, the most neighbours of a row
 	// choose neighbours from the rows before, in an order drawn by Seed
 	Vecchia bool
-	Term    pacbayes.Expectation // φ; nil means LogDensity
+	// Apart says that predictions are asked for between and beyond the rows.
+	// In the leave-one-out form every second term then predicts its row from some rows, drawn by Seed:
+	// N/4, N/16, … down to about leastThinned. So L also says how far rows inform one another, and
+	// how much targets vary where no row is near.
+	Apart bool
+	Term  pacbayes.Expectation // φ; nil means LogDensity
 	// |raw target| of each row, in the scaled units of y, for relative losses; else nil
 	Scale []float64
 	Seed  uint64
@@ -136,6 +143,64 @@ func (p *NearestProblem) Search(x []float64) {
 		ix.Others(p.of[first:last], p.m(), near)
 	}
 	p.near = near
+	if p.Apart && !p.Vecchia {
+		p.thin(theta)
+	}
+}
+
+// Thinned tables have N/thinnedBy, N/thinnedBy², … rows, down to about leastThinned.
+// Every second term predicts from one. On a map, a quarter of the terms left the constant mean and
+// the variance far from rows to chance.
+const (
+	thinnedEvery = 2
+	thinnedBy    = 4
+	leastThinned = 64
+	mostThinned  = 16 // tables of a size
+)
+
+// thin replaces the neighbours of every second term by rows of thinned tables.
+// Each size has several tables, so that no few rows decide.
+func (p *NearestProblem) thin(theta []float64) {
+	n := p.Rows.X.Rows
+	order := rand.New(rand.NewPCG(p.Seed, 0x7468696e6e656400)).Perm(n)
+	sizes := int(math.Round(math.Log(float64(n)/leastThinned) / math.Log(thinnedBy)))
+	first, last := p.share()
+	of := map[[2]int][]int{} // the terms of a stretch of order
+	for term := first; term < last && sizes > 0; term++ {
+		if term%thinnedEvery > 0 {
+			continue
+		}
+		turn := term / thinnedEvery
+		size := int(float64(n) * math.Pow(thinnedBy, -float64(turn%sizes+1)))
+		at := turn / sizes % min(n/size, mostThinned) * size
+		stretch := [2]int{at, at + size}
+		of[stretch] = append(of[stretch], term)
+	}
+	for stretch, terms := range of {
+		p.predictFrom(order[stretch[0]:stretch[1]], terms, theta)
+	}
+}
+
+// predictFrom lets the terms predict from the nearest of these rows.
+func (p *NearestProblem) predictFrom(rows, terms []int, theta []float64) {
+	x := p.Rows.X
+	of := lists.Of(terms, func(term int) int { return p.of[term] })
+	// The predicted rows are no rows of the table.
+	rows = lists.If(rows, func(row int) bool {
+		_, own := slices.BinarySearch(of, row)
+		return !own
+	})
+	near := make([]int32, len(of)*p.m())
+	ix := neighbours.About(p.Kernel, theta, linalg.Pick(matrix.New(len(rows), x.Cols), x, rows))
+	defer ix.Release()
+	ix.Nearest(linalg.Pick(matrix.New(len(of), x.Cols), x, of), p.m(), near, nil)
+	for i, at := range near {
+		row := at
+		if at != neighbours.None {
+			row = int32(rows[at])
+		}
+		p.neighboursOf(terms[i/p.m()])[i%p.m()] = row
+	}
 }
 
 // Evaluate returns L at x and, unless gradient is nil, fills gradient.

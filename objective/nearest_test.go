@@ -401,3 +401,34 @@ func TestNearestOfFew(t *testing.T) {
 			"%d rows: %v, by the prior %v", n, got, want)
 	}
 }
+
+// TestNearestApart: every place has two rows, and places tell nothing of one another.
+// Predictions from the other row of a place hardly say so. Predictions from thinned tables do:
+// they prefer a short lengthscale.
+func TestNearestApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	rows := objective.Memory{X: matrix.New(2000, 2), Y: make([]float64, 2000)}
+	for i := range rows.Y {
+		if i%2 == 1 {
+			copy(rows.X.Row(i), rows.X.Row(i-1))
+			rows.Y[i] = rows.Y[i-1] + 0.1*rng.NormFloat64()
+			continue
+		}
+		rows.X.Row(i)[0] = rng.Float64()
+		rows.X.Row(i)[1] = rng.Float64()
+		rows.Y[i] = rng.NormFloat64()
+	}
+	for _, apart := range []bool{false, true} {
+		p, x := nearestProblem(t, "matern32", kernel.ZeroMean{}, rows, 1, false)
+		p.Apart = apart
+		value := func(lengthscale float64) float64 {
+			x[0] = 2 * math.Log(lengthscale)
+			x[1] = x[0]
+			x[2], x[len(x)-1] = 0, 2*math.Log(0.1)
+			p.Search(x)
+			return must.Get(p.Evaluate(x, nil))(t)
+		}
+		gain := (value(0.2) - value(0.005)) / 2000
+		must.Hold(t, (gain > 0.1) == apart, "apart %v: a short lengthscale gains %v nats a row", apart, gain)
+	}
+}

@@ -321,21 +321,27 @@ func blocksOf(block func(i int) string, columns ...column) (of []int, n int) {
 var coordinates = [][2]string{{"lon", "lat"}, {"long", "lat"}, {"lng", "lat"},
 	{"longitude", "latitude"}, {"easting", "northing"}, {"xloc", "yloc"}, {"x", "y"}}
 
-// space returns blocks of the first pair of columns whose names are known as coordinates.
-func space(columns []column) (all []Candidate) {
-	for _, names := range coordinates {
-		find := func(name string) int {
-			return slices.IndexFunc(columns, func(c column) bool {
-				return strings.EqualFold(c.name, name) && c.levels > 1
+// Map returns the places of the first two names that are known as coordinates, or nil.
+func Map(names []string) []int {
+	for _, pair := range coordinates {
+		at := lists.Of(pair[:], func(of string) int {
+			return slices.IndexFunc(names, func(name string) bool {
+				return strings.EqualFold(name, of)
 			})
+		})
+		if min(at[0], at[1]) >= 0 {
+			return at
 		}
-		i := find(names[0])
-		j := find(names[1])
-		if i < 0 || j < 0 {
-			continue
-		}
-		a := columns[i]
-		b := columns[j]
+	}
+	return nil
+}
+
+// space returns blocks of columns that are known as coordinates.
+func space(columns []column) (all []Candidate) {
+	columns = lists.If(columns, func(c column) bool { return c.levels > 1 })
+	if at := Map(lists.Of(columns, func(c column) string { return c.name })); at != nil {
+		a := columns[at[0]]
+		b := columns[at[1]]
 		// Squares have the same size in both columns, so that the wider range decides it.
 		wide := max(a.values[a.levels-1]-a.values[0], b.values[b.levels-1]-b.values[0])
 		for _, cells := range []float64{32, 16, 8, 4} {
@@ -349,7 +355,6 @@ func space(columns []column) (all []Candidate) {
 					Size: size, Of: of, Inputs: slices.Concat(a.inputs, b.inputs)})
 			}
 		}
-		break
 	}
 	return all
 }

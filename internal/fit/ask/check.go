@@ -100,7 +100,7 @@ func checkBeside(d fitting.Data) (wrong settings.Faults) {
 		faults.If(d.Group == dataset.EqualRows,
 			"several targets: rows that are equal in one target may differ in another, so "+
 				"that copies don't group rows: choose --duplicates drop"),
-		faults.If(strings.HasPrefix(d.Group, "block:") && strings.HasSuffix(d.Group, ":auto"),
+		faults.If(strings.HasPrefix(d.Group, dataset.BlockPrefix) && strings.HasSuffix(d.Group, ":auto"),
 			"several targets: targets would choose different blocks: name a size in place of "+
 				"auto"),
 	)

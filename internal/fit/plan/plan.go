@@ -301,8 +301,8 @@ func (p *Plan) Task(ctx context.Context, c *deal.Checkpoints, f Family) method.T
 		Limit: limit, Held: f.Held, Noise: p.Sited(),
 		FixInducing: p.Choice.FixInducing, Started: p.init != nil,
 		Either: p.Options.Method.Solver == "auto", Solver: p.Choice.Solver, Unseen: p.unseen,
-		Context: ctx, Progress: progress, Comparing: comparing, Grouped: p.Roles.Group != nil &&
-			p.Options.Data.Group != dataset.EqualRows,
+		Context: ctx, Progress: progress, Comparing: comparing, Apart: p.Options.OnMap(p.Inputs()),
+		Grouped: p.Roles.Group != nil && p.Options.Data.Group != dataset.EqualRows,
 	}
 }
 

@@ -40,7 +40,7 @@ func Families(o ask.Asked, inputs []kernel.Input) (fs []Family) {
 	dim := len(inputs)
 	k := o.Kernel
 	mean, _ := model.MeanOf(k.Mean, dim)
-	for _, expression := range ask.Expressions(k, o.Auto(dim)) {
+	for _, expression := range ask.Expressions(k, o.Auto(inputs)) {
 		for _, ard := range []bool{false, true} {
 			if (ard && k.ARD == "off") || (!ard && k.ARD == "on") {
 				continue

@@ -339,7 +339,7 @@ func (t *Trained) stops(p *plan.Plan, c *deal.Checkpoints, next time.Duration,
 	if err := p.Data.Ranks().Sum(over); err != nil || over[0] == 0 {
 		return false, err
 	}
-	all := ask.Expressions(p.Options.Kernel, p.Options.Auto(p.Data.Cols))
+	all := ask.Expressions(p.Options.Kernel, p.Options.Auto(p.Inputs()))
 	if !slices.Contains(all, of) { // a kernel that is tried after all others
 		all = append(all, of)
 	}
