@@ -10,7 +10,7 @@ from operator import mul
 from statistics import NormalDist
 
 import core
-from core import ONE_MODEL, Fields, Refused, fnv, hash_of, hashed_order, keys, long_text, bits, opened, plain, require, sha  # noqa: F401
+from core import ONE_MODEL, Fields, Refused, fnv, hash_of, keys, long_text, bits, opened, plain, require, sha  # noqa: F401
 
 TEST, CALIBRATION, PRIOR, CERTIFIED = range(4)
 UNIT, NORMAL = 2.0**-52, NormalDist()  # UNIT is the spacing of floats above 1
@@ -60,6 +60,11 @@ def as_number(cell):
 def as_text(cell):
     v = as_number(cell)
     return cell if v is None else "" if isnan(v) else numeral(v)
+def hashed_order(head, names, columns, rests):
+    """Returns the order of the columns in which rows are hashed. In a file without hash_order it is the file's."""
+    order = core.hashed_order(head, names, columns, rests) if head.has("hash_order") else range(len(names))
+    require(not head.has("hash_order") or order != sorted(order), "hash_order doesn't follow from the rows")
+    return order
 def blocks(group, columns):
     """Returns the block of each row for a group block:COLUMNS:SIZE. A block is the number of the row's interval in each column."""
     names, _, sizes = group.removeprefix("block:").rpartition(":")

@@ -5,10 +5,10 @@ from bisect import bisect_left
 from collections import Counter
 from fractions import Fraction
 from hashlib import sha256
-from math import exp, expm1, floor, fsum, gcd, inf, lgamma, log, log1p, sqrt
+from math import exp, floor, fsum, gcd, lgamma, log, log1p, sqrt
 from unicodedata import category, normalize
 
-from bounds import Fields, as_number, as_text, bets as stakes, binomial, holds, near, plain, require, rise
+from bounds import Fields, as_number, as_text, bets as stakes, binomial, holds, near, plain, require
 from more import crossing
 from reading import read_table
 

@@ -22,7 +22,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil, factorial, floor, isfinite, log, pi, prod, sin, sqrt
 
-CERTIFIED, COUNTS = 3, ("band", "relative", "scaled", "asymmetric", "label")  # of the roles test, calibration, prior, certified; losses that count misses
+CERTIFIED, COUNTS = 3, ("band", "relative", "scaled", "asymmetric", "label")  # the fourth role; losses that count misses
 SLACK = Fraction(1, 10**6)  # a stored number may differ by it from what holds. What is said holds without it
 WORD = ("that the predictions are the model's (verify.py and krigo certify predict themselves)",
         "that the model, epsilon and the sds come from prior rows alone, and that options, delta among them, were chosen before certified rows were seen",
@@ -33,8 +33,7 @@ def require(ok, why):
     if not ok:
         raise Refused(why)
 # ---- 1. The header is JSON, and each of its fields has the type that is asked for ----------------------------------------------------------
-class Fields:
-    """An object. A missing field counts as zero."""
+class Fields:  # an object. A missing field counts as zero
     def __init__(self, entries):
         require(type(entries) is dict, "the header lacks an object that it needs")
         self.entries = entries
@@ -83,8 +82,8 @@ def hashed_order(head, names, columns, rests):
     """Returns the order of the columns in a row's bytes. It follows from the cells, so that nobody can choose it, and roles with it."""
     sums = [sum(fnv(rest, fnv(cell)) for cell, rest in zip(cells, rests)) % 2**64 for cells in columns]
     order = sorted(range(len(names)), key=lambda k: (sums[k], names[k].encode()))
-    require(not head.has("hash_order") or head.list("hash_order", int) == order != sorted(order), "hash_order doesn't follow from the rows")
-    return order if head.has("hash_order") else range(len(names))
+    require((head.list("hash_order", int) or sorted(order)) == order, "hash_order doesn't follow from the rows, or they aren't written plainly: use rows.csv of certify --core")
+    return order
 def hash_of(digests, columns):
     return sha(struct.pack("<QQ", len(digests), columns) + b"".join(sorted(digests))).hex()  # of rows in any order
 def keys(salt, digests):  # a key for each digest, and different keys for equal rows
@@ -93,7 +92,7 @@ def keys(salt, digests):  # a key for each digest, and different keys for equal 
         seen[d] = seen.get(d, -1) + 1
         yield sha(salt + d + struct.pack("<Q", seen[d]))[:16]
 def certified(head, data):
-    """Returns number, target and group of each certified row, if the model's hashes are those of DATA."""
+    """Returns number, target and group of each certified row, if DATA has the model's hashes."""
     coding = head.of("encoding").objects("columns") if head.has("encoding") else []
     names, target, group = [c("name", str) for c in coding] or head.list("inputs", str), head("target", str), head("group", str)
     known = head("split", str) == "content" and not head.has("censored") and group in (*data, "", "(equal rows)")
@@ -126,7 +125,7 @@ def certified(head, data):
     require([sum(role[i] == r for i in own) for r in range(4)] == head.list("rows_by_role", int), "rows_by_role doesn't count the rows that get each role")
     require(hash_of([d for i, d in zip(own, mine) if role[i] == CERTIFIED], len(names)) == head("certified_rows_sha256", str), "certified_rows_sha256 is of other rows")
     return [(i, Fraction(float(data[target][i])), g) for i, g in zip(own, own_groups) if role[i] == CERTIFIED]
-# ---- 3. Bounds: functions of counts, n and delta. docs/theory/proof.md says why each holds, under the same names ------------------------------
+# ---- 3. Bounds: functions of counts, n and delta. proof/README.md says why each holds ------------------------------
 def holds(k, n, p, delta):
     """Returns whether P(Bin(n, p) <= k) <= delta: whether the sum of comb(n, i) a^i (b-a)^(n-i) for i <= k is at most delta b^n, with p = a/b."""
     a, b = Fraction(p).as_integer_ratio()
@@ -159,7 +158,7 @@ def curve(n, delta, level, promise):
     """Returns pairs of a number of misses and its bound. That any bound fails, at any width, has the probability delta at most. Even the level may
     follow the rows: a lower level has larger bounds. The shares that are shown have the tightest bounds, and follow from n and delta alone."""
     shown, misses, at, k = (1 - (promise or Fraction(0.8)), *map(Fraction, (0.2, 0.1, 0.05, 0.01))), [], 1, 0
-    while k < n and k <= max(Fraction(0.3), shown[0]) * n:
+    while k < n and k <= max(0.3, float(shown[0])) * n:  # any list will do that n and the promise decide
         misses, k = misses + [k], max(k + 1, k * 51 // 50)
     weights, bounds, last = [Fraction(0.2)] * len(misses), [], Fraction(1)
     for s in shown:
@@ -187,12 +186,11 @@ def percent(share, places=2):
     return format((Decimal(floor(10**places * 100 * share)) / 10**places).normalize(), "f") + " %"  # rounded down
 def within(t, target, w):  # in words, what holds of a prediction whose error is at most w times epsilon
     below, above, raw = t.of("loss").exact("Below"), t.of("loss").exact("Above"), t.exact("epsilon_raw") * w
-    return {"relative": f"lie within ±{up(100 * below * w)} % of {target}", "scaled": f"lie within {up(below * w)} of their sds of {target}", "label": f"tell rightly if {target}",
-            "asymmetric": f"lie at most {up(raw)} below and {up(raw * above / below)} above {target}"}.get(t.of("loss")("Kind", str), f"lie within ±{up(raw)} of {target}")
+    return {"relative": f"lie within ±{up(100 * below * w)} % of {target!r}", "scaled": f"lie within {up(below * w)} of their sds of {target!r}", "label": f"are right about {target!r}",
+            "asymmetric": f"lie at most {up(raw)} below and {up(raw * above / below)} above {target!r}"}.get(t.of("loss")("Kind", str), f"lie within ±{up(raw)} of {target!r}")
 def population(head):
-    group = head("group", str)
-    ties = [" of ".join([t("kind", str), *t.list("columns", str)]) for t in head.objects("ties") if group in ("", "(equal rows)")]
-    said = f"groups from the same source (grouped by {group}, on average over groups)" if group else "rows from the same source"
+    ties = [" of ".join([repr(t("kind", str)), *map(repr, t.list("columns", str))]) for t in head.objects("ties") if head("group", str) in ("", "(equal rows)")]
+    said = f"groups from the same source (grouped by {head('group', str)!r}, on average over groups)" if head("group", str) else "rows from the same source"
     return said + f" whose {' and '.join(ties)} occurred in the fitted table" * (ties != [])
 def say(head, t, c, ratios, groups, delta, words):
     """Says what holds of predictions with these errors, in multiples of epsilon, and refuses a certificate that says more."""
@@ -204,7 +202,7 @@ def say(head, t, c, ratios, groups, delta, words):
         return [Fraction(sum(r > width for r in rs), len(rs)) for rs in units.values()]
     def bound(width):
         return betting(lost(width), part) if grouped else binomial(int(sum(lost(width))), n, part)
-    require(n >= 20 and c("groups" if grouped else "rows", int) == n, "the certificate counts another number of rows or groups, or fewer than 20")
+    require(n >= 20 and (c("rows", int), c("groups", int)) == (len(ratios), n * grouped), "the certificate counts another number of rows or groups, or fewer than 20")
     known = t("rules", int) == 3 if is_curve else not grouped or c("family", str) == t("family", str) == "betting" and t("rules", int) == 2
     require(known and not t.list("slices", str), "not checked by core.py: slices, curves by older rules, and groups but by betting and its newest rules")
     epsilon, lines = c.exact("epsilon"), []
@@ -218,7 +216,7 @@ def say(head, t, c, ratios, groups, delta, words):
         lines = [(s, min(w for w, b in points if b <= s)) for s in (Fraction(k, 100) for k in (20, 10, 5, 1)) if any(b <= s for _, b in points)]
     own, misses = bound(Fraction(1)), sum(lost(Fraction(1)))
     require(abs(c.exact("empirical_risk") * n - misses) < SLACK * n, f"the certificate counts {c('empirical_risk', float) * n:.9g} misses, not {float(misses):.9g}")
-    require(own <= c.exact("mean_bound") + SLACK, f"mean_bound is {c('mean_bound', float):.9g}, but only {float(own):.9g} holds")
+    require(own <= min(c.exact("mean_bound"), c.exact("bound")) + SLACK, f"mean_bound is {c('mean_bound', float):.9g}, but only {float(own):.9g} holds")
     lines += [(own, Fraction(1))] * (own < 1)
     if promise and c.of("promise")("half_width", float) > 0:
         out, width = 1 - promise, c.of("promise").exact("half_width")
@@ -231,7 +229,7 @@ def say(head, t, c, ratios, groups, delta, words):
     return [first, *said] + ["  nothing is known"] * (not said) + ["  (all of this together)"] * (len(said) > 1)
 def ratio(t, y, predicted, sd):  # the error of a prediction as a multiple of epsilon
     kind, below, above, d = t.of("loss")("Kind", str), t.of("loss").exact("Below"), t.of("loss").exact("Above"), y - predicted
-    unit = {"relative": abs(y) * below, "scaled": sd * below}.get(kind, t.exact("epsilon_raw") * (above / below if kind == "asymmetric" and d < 0 else 1))
+    unit = {"relative": abs(y) * below, "scaled": abs(sd) * below}.get(kind, t.exact("epsilon_raw") * (above / below if kind == "asymmetric" and d < 0 else 1))
     return abs(d) / unit if unit else Fraction(10**9 * (d != 0))
 def model(raw, data, predictions):  # what a model file certifies: of each target, and of all together
     several = raw[8:12] == struct.pack("<I", *SEVERAL)
@@ -249,8 +247,10 @@ def model(raw, data, predictions):  # what a model file certifies: of each targe
         known = t("fixed", bool) and t("informed", bool) and t("route", str) == "direct" and not t("elsewhere", bool) and kind in COUNTS
         require(known, "not checked by core.py: random draws, what the certified rows trained, and losses that don't count misses")
         require(c("valid", bool) and t("scaling", str) != "all-rows" and not t("backtest", bool), "this is a backtest or a heuristic bound, and no certificate")
-        same = ("delta", t("delta", float)), ("loss", kind), ("epsilon", t.of("loss")("Below", float)), ("epsilon_raw", t("epsilon_raw", float))
-        require(all(c(k, type(v)) == v for k, v in same), "certificate and terms disagree")
+        below, raw = t.of("loss")("Below", float), t("epsilon_raw", float)
+        same = c("delta", float) == t("delta", float) and (c("loss", str), c("epsilon", float), c("epsilon_raw", float)) == (kind, below, raw)
+        sound = min(below, raw) > 0 and 0 <= t("promise", float) < 1 and (kind != "asymmetric" or t.of("loss")("Above", float) > 0) and (kind != "label" or raw == 0.5)
+        require(same and sound, "certificate and terms disagree")
         adds_up = not several or t("delta", float) == said("delta", float) / parts and parts >= (1 if kinds else len(heads) + said.has("certificate"))
         require(adds_up and 0 < t("delta", float) < 0.5, "the parts of delta don't add up")
         rows = certified(head, data)
@@ -263,7 +263,7 @@ def model(raw, data, predictions):  # what a model file certifies: of each targe
         whole = [v for v in rows_of.values() if len(v) == len(heads)]
         worst = [max(r for r, *_ in v) if not kinds else Fraction(2 * any(p >= q for _, y, p, _ in v if not y for _, z, q, _ in v if z)) for v in whole]
         lines += say(heads[0], heads[0].of("terms"), said.of("certificate"), worst, [v[0][-1] for v in whole], delta / parts, lambda w: " and ".join(
-            within(h.of("terms"), h("target", str), w) for h in heads) if not kinds else f"have the right label of {heads[0].of('kinds')('column', str)}")
+            within(h.of("terms"), h("target", str), w) for h in heads) if not kinds else f"have the right label of {heads[0].of('kinds')('column', str)!r}")
     return lines + [f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence all of this together"] * (parts > 1)
 # ---- 5. Labels that another program predicted --------------------------------------------------------------------------------------------------
 def labels(raw, data):  # what a certificate of labels states, from its confusion matrix
@@ -276,7 +276,7 @@ def labels(raw, data):  # what a certificate of labels states, from its confusio
     own = own or [classes[row.index(max(row))] for row in zip(*(map(float, data[prefix + k]) for k in classes))]
     confusion = [[sum(pair == (a, b) for pair in zip(truth, own)) for b in classes] for a in classes]
     require(c.list("confusion", list) == confusion and c("rows", int) == len(truth) == sum(map(sum, confusion)), "the confusion matrix differs")
-    lines = [f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence (over the draw of the {len(truth)} certified rows), of labels on further rows from the same source, all together"]
+    lines = [f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence (over the draw of the {len(truth)} certified rows), of labels on further rows from the same source"]
     for about in named:
         of = {"error": [""] * len(truth), "classes": truth, "predicted": own, "slices": data.get(o("slice_by", str))}[about]
         parts = len(named) * sum(of.count(kind) >= 20 for kind in set(of))
@@ -284,7 +284,7 @@ def labels(raw, data):  # what a certificate of labels states, from its confusio
             n, k = of.count(s("of", str)), sum(a != b for a, b, kind in zip(truth, own, of) if kind == s("of", str))
             bound = binomial(k, n, delta / parts) if n >= 20 else Fraction(1)
             require((s("rows", int), s("wrong", int)) == (n, k) and bound <= s.exact("bound") + SLACK, f"the statement {about} {s('of', str)} is wrong")
-            lines.append(f"  at least {percent(1 - bound)} are right{f' ({about}: ' * (about != 'error') + s('of', str) + ')' * (about != 'error')}, {n - k} of {n} certified ones are")
+            lines.append(f"  at least {percent(1 - bound)} are right{(f' ({about}: ' + repr(s('of', str)) + ')') * (about != 'error')}, {n - k} of {n} certified ones are")
     return lines
 def main(names):
     try:

@@ -144,6 +144,8 @@ func TestCore(t *testing.T) {
 		{"another target", set("target", "z"), "DATA are other rows"},
 		{"a repeated row", times("certificate.rows", 1, 1), "another number of rows"},
 		{"a draw", set("terms.route", "twice"), "random draws"},
+		{"a negative epsilon", all(times("certificate.epsilon_raw", -1, 0), times("terms.epsilon_raw", -1, 0)), "disagree"},
+		{"columns in another order", set("hash_order", []any{1, 0}), "hash_order"},
 	}
 	for _, c := range []coreCase{
 		{"band", rows, nil, of("y", krigo.Promise{Epsilon: 0.4}), certificate},
@@ -154,6 +156,8 @@ func TestCore(t *testing.T) {
 			{"a narrower promise", times("certificate.promise.half_width", 0.5, 0), "promise"},
 			{"older rules", set("terms.rules", 1), "older rules"},
 		}},
+		{"widths of 30 rows", coreRows(110), nil, krigo.Options{Data: krigo.Data{Target: "y", Inputs: []string{"a", "b"}},
+			Prior: krigo.Prior{Kind: "informed", Share: 80. / 110}, Promise: krigo.Promise{Curve: true}}, nil},
 		{"promise", rows, nil, of("y", krigo.Promise{Epsilon: 0.4, Share: 0.8}), []forgery{
 			{"a width of another list", times("certificate.promise.half_width", 1.001, 0), "promise"},
 			{"a width before it", times("certificate.promise.half_width", math.Pow(10, -1./33), 0), "promise"},
@@ -166,11 +170,13 @@ func TestCore(t *testing.T) {
 		{"groups", rows, nil, grouped, []forgery{
 			{"fewer misses", times("certificate.empirical_risk", 1, -0.02), "counts"},
 			{"a lower bound", times("certificate.mean_bound", 0.95, 0), "only"},
+			{"fewer rows in groups", times("certificate.rows", 1, -1), "another number of rows"},
 			{"rows for groups", all(left("group"), left("groups_by_role")), "DATA are other rows"},
 		}},
 		{"two classes", rows, nil, of("label", krigo.Promise{}), []forgery{
 			{"fewer misses", times("certificate.empirical_risk", 1, -0.02), "counts"},
 			{"swapped classes", set("classes", []any{"rose", "iris"}), "DATA are other rows"},
+			{"labels that needn't be likely", all(set("certificate.epsilon_raw", 0.9), set("terms.epsilon_raw", 0.9)), "disagree"},
 		}},
 		{"three classes", rows, nil, kinds, []forgery{
 			{"a lower bound", times("together.certificate.mean_bound", 0.9, 0), "only"},
@@ -252,7 +258,7 @@ func TestCoreForgedTables(t *testing.T) {
 	says, said := core(t, model, table, predictions)
 	must.Hold(t, says, "a column that the model doesn't read: %s", said)
 	must.Do(t, os.WriteFile(table, bytes.Replace(rows, []byte("s0,-0."), []byte("s0,-1."), 1), 0o600))
-	refused("another row", "DATA are other rows")
+	refused("another row", "follow from the rows")
 	head, models := opened(raw)
 	inner := int(must.Get(head["bytes"].([]any)[0].(json.Number).Int64())(t))
 	h, arrays := opened(models[:inner])

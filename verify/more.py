@@ -6,7 +6,7 @@ from bisect import bisect
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from itertools import accumulate
-from math import ceil, exp, fsum, inf, log, sqrt
+from math import ceil, fsum, inf, log, sqrt
 
 from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, Sample, binomial, columns_of, dot, fixed_bound, fnv, holds, learnt_bound, named, near, numeral, require
 from core import never
