@@ -189,7 +189,7 @@ def within(t, target, w):  # in words, what holds of a prediction whose error is
     return {"relative": f"lie within ±{up(100 * below * w)} % of {target!r}", "scaled": f"lie within {up(below * w)} of their sds of {target!r}", "label": f"are right about {target!r}",
             "asymmetric": f"lie at most {up(raw)} below and {up(raw * above / below)} above {target!r}"}.get(t.of("loss")("Kind", str), f"lie within ±{up(raw)} of {target!r}")
 def population(head):
-    ties = [" of ".join([repr(t("kind", str)), *map(repr, t.list("columns", str))]) for t in head.objects("ties") if head("group", str) in ("", "(equal rows)")]
+    ties = [" of ".join([k if (k := t("kind", str)).isalpha() else repr(k), *map(repr, t.list("columns", str))]) for t in head.objects("ties") if head("group", str) in ("", "(equal rows)")]
     said = f"groups from the same source (grouped by {head('group', str)!r}, on average over groups)" if head("group", str) else "rows from the same source"
     return said + f" whose {' and '.join(ties)} occurred in the fitted table" * (ties != [])
 def say(head, t, c, ratios, groups, delta, words):
