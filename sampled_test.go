@@ -94,3 +94,18 @@ func TestStuckOnSample(t *testing.T) {
 	m := trained(t, table, krigo.Options{Data: krigo.Data{Target: "y"}})
 	must.Hold(t, len(m.Findings.Of(finding.KernelsOnSome)) == 0, "%q", m.Findings)
 }
+
+// TestLuckySample: by chance the sample has more evidence for each row than all rows, of which nearly all is noise.
+// That doesn't say that training is stuck.
+func TestLuckySample(t *testing.T) {
+	must.Long(t)
+	rng := rand.New(rand.NewPCG(6, 5))
+	rows := make([][]float64, 900)
+	for i := range rows {
+		a := rng.Float64()
+		rows[i] = []float64{a, rng.Float64(), math.Sin(6*a) + 2*rng.NormFloat64()}
+	}
+	table := must.Get(dataset.FromRows([]string{"a", "b", "y"}, rows))(t)
+	m := trained(t, table, krigo.Options{Data: krigo.Data{Target: "y"}})
+	must.Hold(t, len(m.Findings.Of(finding.KernelsOnSome)) == 1, "%q", m.Findings)
+}
