@@ -21,19 +21,24 @@ import (
 
 // landscape is the setting of Fig. 1 of "Optimize to Generalize in Gaussian Processes". The paper gives the length
 // parameter 0.1, the variance 1.5, a fixed noise of 0.01, and the start (11, 0.4). It doesn't give N, M, the inputs'
-// range, and the meaning of the length parameter ℓ.
+// range, and the meaning of the length parameter ℓ. The authors' public script contour_plot_1.R (UMDataScienceLab/Renyi-GP)
+// has 50 rows and 10 inducing inputs in equal steps from 0 to 5, the lengthscale 0.1 and the standard deviation 1.5.
+// It learns the noise too, from 20 times a random number.
 type landscape struct {
 	Reading string // what ℓ is: "rate", k = v exp(−ℓd²/2), or "lengthscale", k = v exp(−d²/(2ℓ²))
 	N, M    int
 	Range   float64
 	Even    bool // inputs in equal steps, not at random
+	Script  bool // the inputs, inducing inputs and variance of the authors' script
+	Noise   bool // the noise is learnt too, from the script's random starts
 }
 
 // landscapes are the two readings of ℓ. With the first, the start lies on a plain: the GP sees white noise, and the
 // evidence's slope towards the long correlations of the data is 1e-7. The inducing inputs lie between the rows, so
 // that the penalty tr(K − Q)/(2σ²) has a slope. With the second reading, the start has a long lengthscale and the
 // data vary quickly. From there the negative log evidence itself falls steeply to the optimum.
-var landscapes = []landscape{{"rate", 30, 15, 60, true}, {"lengthscale", 50, 25, 10, false}}
+var landscapes = []landscape{{"rate", 30, 15, 60, true, false, false}, {"lengthscale", 50, 25, 10, false, false, false},
+	{"lengthscale", 50, 10, 5, true, true, false}, {"lengthscale", 50, 10, 5, true, true, true}}
 
 const (
 	landscapeNoise = 0.01
@@ -55,7 +60,11 @@ type span struct {
 func (s span) at(i int) float64 { return s.a + (s.b-s.a)*float64(i)/float64(s.n-1) }
 
 func (l landscape) key(seed int) string {
-	return fmt.Sprintf("%s/n=%d/m=%d/range=%g/even=%v/seed=%d", l.Reading, l.N, l.M, l.Range, l.Even, seed)
+	key := fmt.Sprintf("%s/n=%d/m=%d/range=%g/even=%v/seed=%d", l.Reading, l.N, l.M, l.Range, l.Even, seed)
+	if l.Script {
+		key += fmt.Sprintf("/script/noise=%v", l.Noise)
+	}
+	return key
 }
 
 // logL2 returns the kernel's parameter at ln ℓ.
@@ -91,8 +100,18 @@ func (l landscape) draw(seed int) (*objective.RenyiProblem, []float64, error) {
 	for i := range z {
 		z[i] = l.Range * rng.Float64()
 	}
+	variance := landscapeTruth[1]
+	if l.Script {
+		variance *= variance
+		for i := range l.N {
+			x.Data[i] = l.Range * float64(i) / float64(l.N-1)
+		}
+		for i := range z {
+			z[i] = l.Range * float64(i) / float64(l.M-1)
+		}
+	}
 	k, c := kernel.SE(1, false), linalg.New(l.N, l.N)
-	kernel.At(k, []float64{l.logL2(math.Log(landscapeTruth[0])), math.Log(landscapeTruth[1])}).FillSymmetric(x, c)
+	kernel.At(k, []float64{l.logL2(math.Log(landscapeTruth[0])), math.Log(variance)}).FillSymmetric(x, c)
 	c.AddDiagonal(landscapeNoise)
 	if err := linalg.Cholesky(c); err != nil {
 		return nil, nil, err
@@ -110,7 +129,11 @@ func (l landscape) draw(seed int) (*objective.RenyiProblem, []float64, error) {
 // box leaves ℓ and v free, within the figure's scale and far beyond it.
 func (l landscape) box(x []float64) train.Bounds {
 	b := train.Bounds{Lower: slices.Clone(x), Upper: slices.Clone(x)}
-	for i := range 2 {
+	free := 2
+	if l.Noise {
+		free = 3
+	}
+	for i := range free {
 		b.Lower[i], b.Upper[i] = -12, 12
 	}
 	return b
@@ -165,6 +188,11 @@ func (l landscape) run(ctx context.Context, seed int) (fig1Result, error) {
 		}
 	}
 	start := l.parameters(math.Log(landscapeStart[0]), math.Log(landscapeStart[1]), z)
+	if l.Noise {
+		rng := rand.New(rand.NewPCG(uint64(seed), 0x7374617274))
+		start = l.parameters(math.Log(2*rng.Float64()), 2*math.Log(2*rng.Float64()), z)
+		start[2] = 2 * math.Log(20*rng.Float64())
+	}
 	paths, value, err := l.path(ctx, p, start, 0)
 	if err != nil {
 		return r, err
@@ -201,8 +229,10 @@ stages. The paper doesn't give N, M and the range of the inputs, which the table
 is k = v exp(−ℓd²/2), the start is the local solution that the paper describes. At ℓ = 11 rows are uncorrelated, the GP is
 white noise, and the evidence is flat in ℓ. The penalty of the α-ELBO isn't flat, because inducing inputs lie closer to rows
 than rows to each other. If ℓ is a lengthscale, the start is a long lengthscale on data that vary quickly. The negative log
-evidence falls steeply from there to the optimum, and few data sets get stuck. A run is *stuck* if it ends more than 1 nat
-below the best point of a %d × %d grid of the evidence.
+evidence falls steeply from there to the optimum, and few data sets get stuck. The last two rows have the authors' public
+script: inputs and inducing inputs in equal steps, and 1.5 as the standard deviation. The very last also learns the noise,
+from the script's random starts. A run is *stuck* if it ends more than 1 nat below the best point of a %d × %d grid of the
+evidence.
 
 `, landscapeGrid[0].n, landscapeGrid[1].n)
 	header(w, []string{"ℓ is", "N", "M", "range", "inputs", "data sets", "evidence stuck", "of these, annealing isn't",
@@ -222,7 +252,14 @@ below the best point of a %d × %d grid of the evidence.
 			}
 		}
 		inputs := map[bool]string{true: "equally spaced", false: "random"}[l.Even]
-		line(w, []string{map[string]string{"rate": "the rate, exp(−ℓd²/2)", "lengthscale": "the lengthscale"}[l.Reading],
+		reading := map[string]string{"rate": "the rate, exp(−ℓd²/2)", "lengthscale": "the lengthscale"}[l.Reading]
+		if l.Script {
+			reading += ", the authors' script"
+		}
+		if l.Noise {
+			reading += ", noise learnt"
+		}
+		line(w, []string{reading,
 			fmt.Sprint(l.N), fmt.Sprint(l.M),
 			fmt.Sprintf("[0, %g]", l.Range), inputs, fmt.Sprint(seeds), fmt.Sprint(stuck), fmt.Sprint(escaped),
 			fmt.Sprint(lost)})
