@@ -29,6 +29,10 @@ func TestInContext(t *testing.T) {
 	must.Be(t, made(3.1, 0.2).NoBetter(), "")
 	must.Be(t, made(9.4, 0.2).NoBetter(), words+" Its RMSE is 9.4, and the constant's 9.4. To do better, "+
 		"add rows, or inputs that say more about price.")
+	bent := made(9.5, 0.2)
+	bent.Context.Linear = model.Baseline{RMSE: 4.2}
+	must.Be(t, bent.NoBetter(), words+" Its RMSE is 9.5, and the constant's 9.4. A linear model of the same inputs has 4.2: "+
+		"try --kernel linear.")
 	curved := made(3.1, 0.50922)
 	curved.Certificate.Curve = &pacbayes.Curve{}
 	must.Be(t, curved.NoBetter(), "") // nobody asked for this ε

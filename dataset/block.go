@@ -229,7 +229,7 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	}
 	if all == nil {
 		return nil, fmt.Errorf("%s: columns %s make fewer than %d blocks of two rows on average: "+
-			"name a size", t.Source, spelling.Quoted(b.columns, 5), manyBlocks[0])
+			"name a size in place of auto, as in block:lon,lat:0.5", t.Source, spelling.Quoted(b.columns, 5), manyBlocks[0])
 	}
 	return all, nil
 }

@@ -120,8 +120,10 @@ type Task struct {
 
 	// predictions are asked for between and beyond the rows, as on a map; see
 	// objective.NearestProblem
-	Apart   bool
-	Grouped bool // rows of a group say more of one another than of further rows
+	Apart bool
+	// the group of each row of All, or nil; rows of a group say more of one another than of rows of
+	// further groups
+	Units []int
 
 	GradientErrors bool // asks for the standard errors of estimated gradients
 }

@@ -146,6 +146,9 @@ func (p *nearest) with(neighbours, terms int) *nearest {
 	q.NearestProblem = &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All,
 		Neighbours: neighbours, Vecchia: m.Form == "vecchia", Term: term, Scale: t.Scale,
 		Seed: t.Seed, Terms: terms, Ranks: t.Ranks, Apart: t.Apart}
+	if !t.Apart {
+		q.Units = t.Units
+	}
 	return &q
 }
 
@@ -268,7 +271,7 @@ func (p *nearest) Posterior(x []float64) (*posterior.Posterior, finding.List, er
 	q := posterior.NewNearest(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean,
 		Beta: beta, Noise: noise, X: p.Rows.X, Y: p.Rows.Y, PerRow: p.Rows.PerRow},
 		cmp.Or(p.method.Rows, PredictiveRows))
-	if p.method.Rows == 0 && !p.task.Grouped {
+	if p.method.Rows == 0 && p.task.Units == nil {
 		q = q.Fewer()
 	}
 	var found finding.List

@@ -147,3 +147,28 @@ func TestNearestLearns(t *testing.T) {
 		}
 	}
 }
+
+// TestNearestUnits: copies of a row in its own group don't make the noise small.
+func TestNearestUnits(t *testing.T) {
+	task, x := ridge(600)
+	rng := rand.New(rand.NewPCG(7, 7))
+	for i := range task.N {
+		if i%2 == 0 {
+			task.All.Y[i] += rng.NormFloat64()
+			continue
+		}
+		copy(task.All.X.Row(i), task.All.X.Row(i-1))
+		task.All.Y[i] = task.All.Y[i-1]
+	}
+	noise := func() float64 {
+		r := must.Get(method.Nearest{Neighbours: 16}.Bind(task).Minimize(context.Background(),
+			(&kept{states: map[string][]byte{}}).run(t), x))(t)
+		return math.Exp(r.X[len(r.X)-1])
+	}
+	alone := noise()
+	for i := range task.N {
+		task.Units = append(task.Units, i/2)
+	}
+	apart := noise()
+	must.Hold(t, alone < 0.1 && apart > 0.7, "noise %v of rows, %v of groups", alone, apart)
+}

@@ -54,6 +54,9 @@ type NearestProblem struct {
 	// N/4, N/16, … down to about leastThinned. So L also says how far rows inform one another, and
 	// how much targets vary where no row is near.
 	Apart bool
+	// Units, unless nil, holds the unit of each row. In the leave-one-out form n(i) then has rows of
+	// other units alone, so that L says how well the rows of a new unit are predicted.
+	Units []int
 	Term  pacbayes.Expectation // φ; nil means LogDensity
 	// |raw target| of each row, in the scaled units of y, for relative losses; else nil
 	Scale []float64
@@ -139,6 +142,8 @@ func (p *NearestProblem) Search(x []float64) {
 		rng := rand.New(rand.NewPCG(p.Seed, 0x7665636368696100))
 		place := lists.Of(rng.Perm(p.Rows.X.Rows), func(at int) int32 { return int32(at) })
 		ix.Earlier(place, p.of[first:last], p.m(), near)
+	} else if p.Units != nil {
+		ix.Outside(p.Units, p.of[first:last], p.m(), near)
 	} else {
 		ix.Others(p.of[first:last], p.m(), near)
 	}

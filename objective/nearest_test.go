@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/objective/objectivetest"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -332,6 +333,34 @@ func TestNearestSearch(t *testing.T) {
 		t.Error("a search in other lengthscales changes nothing")
 	}
 	must.Be(t, kept(x), before)
+}
+
+// TestNearestUnits: with two units, every row is predicted by the exact GP of the other unit's rows.
+func TestNearestUnits(t *testing.T) {
+	rows := scattered(60, 2)
+	p, x := nearestProblem(t, "se", kernel.ZeroMean{}, rows, 59, false)
+	p.Units = make([]int, 60)
+	var of [2][]int
+	for i := range p.Units {
+		p.Units[i] = i % 2
+		of[i%2] = append(of[i%2], i)
+	}
+	theta, _, logNoise := p.Split(x)
+	noise := math.Exp(logNoise)
+	want := 0.
+	for u, rest := range of {
+		own := rows.Some(of[1-u])
+		q := must.Get(posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean,
+			Noise: noise, X: own.X, Y: own.Y}))(t)
+		mean, v := make([]float64, len(rest)), make([]float64, len(rest))
+		q.Latent(rows.Some(rest).X, mean, v)
+		for k, i := range rest {
+			e := rows.Y[i] - mean[k]
+			want += (math.Log(2*math.Pi*(v[k]+noise)) + e*e/(v[k]+noise)) / 2
+		}
+	}
+	got := must.Get(p.Evaluate(x, nil))(t)
+	must.Hold(t, math.Abs(got-want) < 1e-8*math.Abs(want), "%v, want %v", got, want)
 }
 
 // TestNearestCores: any number of cores gives the same bits.

@@ -28,6 +28,11 @@ func NoBetter(m *model.Model) string {
 		lossWorse = c.MeanBound > x.Constant.MeanBound
 	}
 	switch {
+	case x.RMSE >= x.Constant.RMSE && x.Linear != (model.Baseline{}) &&
+		x.Linear.RMSE < x.Constant.RMSE:
+		_, line := misses(m, x.Linear.RMSE)
+		return fmt.Sprintf("%s Its %s is %s. A linear model of the same inputs has %s: try --kernel "+
+			"linear.", said, name, errs, line)
 	case x.RMSE >= x.Constant.RMSE:
 		return fmt.Sprintf("%s Its %s is %s. To do better, add rows, or inputs that say more "+
 			"about %s.", said, name, errs, cautious.Name(m.Target))

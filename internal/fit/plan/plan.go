@@ -16,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/memory"
@@ -30,6 +31,7 @@ type Plan struct {
 	Stage
 	z        linalg.Matrix    // inducing inputs that training starts from
 	All      objective.Memory // scaled rows of all ranks, only for a full GP
+	units    []int            // the group of each row of All, for a local posterior, or nil
 	Varied   []float64        // a_i of the rows of a sparse GP, if the noise depends on the inputs
 	Of       int              // how many rows its rows are a sample of, which compares kernels
 	Estimate bool             // the method's Estimate estimates the objective
@@ -88,6 +90,9 @@ func (s Stage) Planned(evaluating bool, found finding.List) (*Plan, error) {
 		}
 		if k.Local { // a local posterior needs the values of all rows
 			if p.Scale, err = deal.GatherValues(s.Rows, s.Scale); err != nil {
+				return nil, err
+			}
+			if p.units, err = s.unitsOf(); err != nil {
 				return nil, err
 			}
 		}
@@ -258,6 +263,9 @@ func (p *Plan) Some(rows []int) *Plan {
 	some := *p
 	some.Share = p.Choose(rows)
 	some.All = p.All.Some(rows)
+	if p.units != nil {
+		some.units = lists.Of(rows, func(row int) int { return p.units[row] })
+	}
 	return &some
 }
 
@@ -302,8 +310,19 @@ func (p *Plan) Task(ctx context.Context, c *deal.Checkpoints, f Family) method.T
 		FixInducing: p.Choice.FixInducing, Started: p.init != nil,
 		Either: p.Options.Method.Solver == "auto", Solver: p.Choice.Solver, Unseen: p.unseen,
 		Context: ctx, Progress: progress, Comparing: comparing, Apart: p.Options.OnMap(p.Inputs()),
-		Grouped: p.Roles.Group != nil && p.Options.Data.Group != dataset.EqualRows,
+		Units: p.units,
 	}
+}
+
+// unitsOf returns the group of each row of all ranks, or nil if a promise isn't about new groups.
+func (s Stage) unitsOf() ([]int, error) {
+	if s.Roles.Group == nil || s.Options.Data.Group == dataset.EqualRows {
+		return nil, nil
+	}
+	of, err := deal.GatherValues(s.Rows, lists.Of(s.Rows.Numbers, func(row int) float64 {
+		return float64(s.Roles.Group[row])
+	}))
+	return lists.Of(of, func(unit float64) int { return int(unit) }), err
 }
 
 // Sited returns the noise whose sites training finds, or nil.
