@@ -20,7 +20,7 @@ import (
 // other prior rows. Since version 6 the model of few rows averages kernels. Since version
 // 7 certified rows change the standard deviations of predictions. Since version 8 their noise may
 // depend on the inputs. Version 9 certifies fewer of 551 to 1,142 rows, and its tables of widths are
-// narrower. Version 10 trains nearest otherwise where two inputs are places.
+// narrower. Version 10 trains nearest otherwise where two inputs are places or rows have groups.
 // Command board of the laboratory fails if defaults change and the version doesn't.
 const DefaultsVersion = 10
 
