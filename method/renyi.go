@@ -83,8 +83,8 @@ func Anneals() map[string]func(share float64) float64 {
 //
 // On that paper's tables as measured here, the RMSE of a falling α was never below the evidence's,
 // trained in the same way, by more than .0001, and training took five to eleven times as long.
-// A fixed α, chosen by cross-validation, had a smaller RMSE on one table of two with 300 rows, as
-// vfe had (docs/behind/papers.md).
+// A fixed α, chosen by cross-validation, was level with it on one table of two with 300 rows
+// (docs/behind/papers.md).
 type Renyi struct {
 	Sparse
 	Alpha   *float64 `set:"alpha"`             // fixed: 0 is the exact GP, 1 is vfe
