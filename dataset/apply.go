@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -159,9 +160,7 @@ func (t *Table) date(d *Dates) error {
 			var forms, all []string // forms: forms that read every text of the column
 			for _, f := range dateForms {
 				all = append(all, fmt.Sprintf("%s (%s)", f.name, f.example))
-				if len(texts) > 0 &&
-					!slices.ContainsFunc(texts,
-						func(s string) bool { _, _, ok := f.days(s); return !ok }) {
+				if len(texts) > 0 && !slices.ContainsFunc(texts, f.misreads) {
 					forms = append(forms, f.name)
 				}
 			}
@@ -199,19 +198,14 @@ func (t *Table) notDate(j int) (text string, row int) {
 	best := dateForms[0]
 	most := -1
 	for _, f := range dateForms {
-		n := 0
-		for _, text := range texts {
-			if _, _, ok := f.days(text); ok {
-				n++
-			}
-		}
+		n := len(texts) - len(lists.If(texts, f.misreads))
 		if n > most {
 			best = f
 			most = n
 		}
 	}
 	for code, text := range texts {
-		if _, _, ok := best.days(text); !ok {
+		if best.misreads(text) {
 			row, _ := t.RowOf(j, code)
 			return text, row
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
@@ -93,9 +94,5 @@ func (d *Data) Sizes(rows []int, targets []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	sizes := make([]float64, len(targets))
-	for i, y := range targets {
-		sizes[i] = units.At(i).Size(y)
-	}
-	return sizes, nil
+	return lists.To(len(targets), func(i int) float64 { return units.At(i).Size(targets[i]) }), nil
 }

@@ -209,6 +209,12 @@ func formOf(name string) (form dateForm) {
 	return form
 }
 
+// misreads says whether a text is no date of the form.
+func (f dateForm) misreads(text string) bool {
+	_, _, ok := f.days(text)
+	return !ok
+}
+
 // days reads a date. zone says whether the text names its zone, and ok whether the text is a date
 // of the form.
 func (f dateForm) days(text string) (days float64, zone, ok bool) {

@@ -27,17 +27,12 @@ func Find(inputs []Input, columns ...string) (at []int, err error) {
 		if slices.Contains(columns[:i], name) {
 			return nil, fmt.Errorf("column %.200q is listed twice", name)
 		}
-		before := len(at)
-		var known []string
-		for j, in := range inputs {
-			if in.Column == name {
-				at = append(at, j)
-			}
-			known = append(known, in.Column)
-		}
-		if len(at) == before {
+		own := lists.Where(len(inputs), func(j int) bool { return inputs[j].Column == name })
+		if own == nil {
+			known := lists.Of(inputs, func(in Input) string { return in.Column })
 			return nil, unknownColumn(name, slices.Compact(known))
 		}
+		at = append(at, own...)
 	}
 	return at, nil
 }

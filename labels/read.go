@@ -280,10 +280,9 @@ func (r *labelReader) read() (*pacbayes.Labelled, error) {
 	if l.Truth, err = r.places(l, "target", o.Target, truth); err != nil {
 		return nil, err
 	}
-	l.Predicted = make([]int, len(truth))
-	for i, p := range l.Probabilities {
-		l.Predicted[i] = slices.Index(p, slices.Max(p))
-	}
+	l.Predicted = lists.Of(l.Probabilities, func(p []float64) int {
+		return slices.Index(p, slices.Max(p))
+	})
 	if predicted != nil {
 		if l.Predicted, err = r.places(l, "prediction", o.Prediction, predicted); err != nil {
 			return nil, err
@@ -519,8 +518,7 @@ func (r *labelReader) rows(l *pacbayes.Labelled) [][]byte {
 			kinds[i] = s.Name
 		}
 	}
-	rows := make([][]byte, len(l.Truth))
-	for i := range rows {
+	return lists.To(len(l.Truth), func(i int) []byte {
 		var b []byte
 		texts := []string{l.Classes[l.Truth[i]], l.Classes[l.Predicted[i]], kinds[i]}
 		if r.groups != nil {
@@ -538,9 +536,8 @@ func (r *labelReader) rows(l *pacbayes.Labelled) [][]byte {
 		for _, v := range numbers {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0))
 		}
-		rows[i] = b
-	}
-	return rows
+		return b
+	})
 }
 
 // hashed identifies rows, in any order, by all that the certificate is computed from.

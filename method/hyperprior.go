@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
 )
@@ -96,11 +97,8 @@ func (w weak) sparse(t Task) weak {
 
 // peak returns −ln of the normal densities at their modes.
 // Other densities count as normal ones that are as curved.
-func (w weak) peak() (value float64) {
-	for _, p := range w {
-		value += math.Log(2*math.Pi*p.variance) / 2
-	}
-	return value
+func (w weak) peak() float64 {
+	return lists.Sum(w, func(p normal) float64 { return math.Log(2*math.Pi*p.variance) / 2 })
 }
 
 // add adds −ln of the density at x to value, and the derivatives to gradient unless gradient is

@@ -150,9 +150,5 @@ func (t Task) sitesByInducing(rows objective.Memory,
 	}
 	sparse.Rows = at.Sited(rows.X)
 	q, err := sparse.Posterior(x, 1)
-	value := 0.
-	for _, i := range judges(len(rows.Y)) {
-		value += at.LeftOut(i)
-	}
-	return q, value, err
+	return q, lists.Sum(judges(len(rows.Y)), at.LeftOut), err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/posterior"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Explanation says how much each column moves each prediction away from Base, the prediction at the
@@ -267,7 +268,5 @@ func (w *way) add(to []float64, a, b float64) {
 		w.add(to, (a+b)/2, b)
 		return
 	}
-	for k, v := range part {
-		to[k] += v
-	}
+	floats.Add(to, part)
 }

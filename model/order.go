@@ -7,6 +7,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"gonum.org/v1/gonum/floats"
 )
 
 // inOrder looks at the first orderMost certified rows in the file.
@@ -107,9 +108,7 @@ func groupMeans(r []float64, rows, group []int) []float64 {
 		means[g] += r[i]
 		sizes[g]++
 	}
-	for i := range means {
-		means[i] /= sizes[i]
-	}
+	floats.Div(means, sizes)
 	return means
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -166,10 +167,8 @@ func (m *Model) Parts() *Parts {
 		return nil
 	}
 	all := m.split(q, kernels, rest, slopes)
-	total := 0.
-	for _, s := range all { // Share is the variance so far
-		total += s.Share
-	}
+	// Share is the variance so far
+	total := lists.Sum(all, func(s *Share) float64 { return s.Share })
 	if !(total > 0 && total <= math.MaxFloat64) {
 		return nil
 	}

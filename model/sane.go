@@ -300,10 +300,9 @@ func (m *Model) saneTest() error {
 	if t == nil {
 		return nil
 	}
-	counted := max(t.Unscored, 0)
-	for _, n := range t.PIT {
-		counted += max(n, 0)
-	}
+	counted := lists.Sum(append(slices.Clip(t.PIT), t.Unscored), func(n int) int {
+		return max(n, 0)
+	})
 	if t.Rows < 1 || t.Rows != cmp.Or(m.Counts[dataset.Test], t.Rows) || counted > t.Rows ||
 		t.Unscored < 0 || !(t.MSE >= 0 && t.RMSERaw >= 0) ||
 		slices.ContainsFunc([]*float64{&t.GibbsRisk, &t.MeanRisk, &t.Coverage95}, noShare) {

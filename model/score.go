@@ -177,11 +177,8 @@ func (s scored) allowed(y, predicted []float64) []float64 {
 }
 
 // limits returns how many targets are limits.
-func (s scored) limits() (n int) {
-	for _, side := range s.sides {
-		n += int(math.Abs(side))
-	}
-	return n
+func (s scored) limits() int {
+	return lists.Sum(s.sides, func(side float64) int { return int(math.Abs(side)) })
 }
 
 // sample returns what predicted does, or an error if a row has no prediction, or a target that the
@@ -328,12 +325,8 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 		return v[0]
 	}
 	back := func(z float64) float64 { return (s.Raw(z) - s.TargetMean) / s.TargetScale }
-	losses := make([]float64, len(at.Y))
-	for i, y := range at.Y {
-		scale := 0.
-		if at.Sample.Scale != nil {
-			scale = at.Sample.Scale[i]
-		}
+	return at.MeanOf(lists.To(len(at.Y), func(i int) float64 {
+		y := at.Y[i]
 		one := pacbayes.Draw{Forth: forth, Back: back, Mean: at.mean[i], Variance: at.variance[i]}
 		// a draw on this side of the limit misses by nothing
 		if at.sides != nil && at.sides[i] != 0 {
@@ -346,7 +339,6 @@ func (m *Model) drawRisk(at scored) (float64, error) {
 			}
 			one.Back = func(z float64) float64 { return side * min(side*back(z), side*y) }
 		}
-		losses[i] = m.Terms.Loss.OfDraw(one, y, scale)
-	}
-	return at.MeanOf(losses)
+		return m.Terms.Loss.OfDraw(one, y, lists.At(at.Sample.Scale, i, 0))
+	}))
 }

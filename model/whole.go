@@ -173,10 +173,9 @@ func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other i
 // error that this share of the rows that aren't prior rows keep, each predicted from all other
 // rows. It is infinite if there are too few such rows.
 func (w *Whole) HalfWidth(level float64) float64 {
-	errs := make([]float64, w.x.Rows-w.first)
-	for i := range errs {
-		errs[i] = math.Abs(w.c.W[w.first+i] / w.d[w.first+i])
-	}
+	errs := lists.To(w.x.Rows-w.first, func(i int) float64 {
+		return math.Abs(w.c.W[w.first+i] / w.d[w.first+i])
+	})
 	_, half := outermost(slices.Clone(errs), errs, level)
 	return half * w.m.Scaling.TargetScale
 }

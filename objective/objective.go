@@ -50,6 +50,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
@@ -121,14 +122,9 @@ func (p *Problem) Names() []string {
 // parameterNames returns the names of θ, β and ln σ_n², in this order.
 // The name of a slope carries the number of its input, counted from 1.
 func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
-	var names []string
-	for _, q := range append(k.Params(), m.Params()...) {
-		name := q.Name
-		if q.Kind == kernel.Slope {
-			name = fmt.Sprintf("%s[%d]", name, q.Dim+1)
-		}
-		names = append(names, name)
-	}
+	names := lists.Of(append(k.Params(), m.Params()...), func(q kernel.Param) string {
+		return q.Name + spelling.If(q.Kind == kernel.Slope, "[%d]", q.Dim+1)
+	})
 	return append(names, "log_noise_variance")
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // Names in model files of the noises of labels and of ordered levels, and the largest number of
@@ -166,13 +168,11 @@ func (l Ordinal) LogPredictive(y, mean, variance, s float64) float64 {
 
 // Chances returns the probability of each level. None of them loses digits if it is small.
 func (l Ordinal) Chances(mean, variance, s float64) []float64 {
-	p := make([]float64, len(l.Levels))
-	for at := range p {
+	return lists.To(len(l.Levels), func(at int) float64 {
 		// Φ(z) = erfc(−z/√2)/2, so the ends are in units of √2 standard deviations.
 		low, high, _ := l.ends(at, mean, math.Sqrt(2*(variance+s)))
-		p[at] = (math.Erfc(-high) - math.Erfc(-low)) / 2
-	}
-	return p
+		return (math.Erfc(-high) - math.Erfc(-low)) / 2
+	})
 }
 
 // Narrowest implements Sited: the second derivative of ln p(y|f) lies between −1 and 0.

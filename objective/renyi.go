@@ -508,9 +508,7 @@ func (p *RenyiProblem) backward(e *renyiWork, at renyiPoint, gradient []float64)
 	}
 	at.kernel.PullSymmetric(e.x, kBar, dTheta)
 	gradient[len(dTheta)+len(dBeta)] = s * (linalg.Sum(traces) - alpha/(2*s*s)*linalg.Sum(products))
-	for i, w := range e.w {
-		traces[i] = -w
-	}
+	linalg.ScaleTo(traces, -1, e.w)
 	p.Mean.Pull(at.beta, e.x, traces, dBeta)
 }
 

@@ -232,9 +232,7 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j mat
 	}
 	gradient[len(theta)+len(beta)] = s * linalg.Sum(sums) / 2
 	kernel.At(p.Kernel, theta).PullOuter(p.X, b, ofK, dTheta)
-	for i, v := range w {
-		sums[i] = -v
-	}
+	linalg.ScaleTo(sums, -1, w)
 	p.Mean.Pull(beta, p.X, sums, dBeta)
 	if alpha == 0 {
 		return

@@ -24,10 +24,7 @@ func (p *Problem) Replicates() {
 	n := p.X.Rows
 	// of[i] is the group of row i. Rows of a group have inputs with the same bits.
 	of, groups := lists.Numbered(lists.To(n, func(i int) string {
-		var key []byte
-		for _, v := range p.X.Row(i) {
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
-		}
+		key, _ := binary.Append(nil, binary.LittleEndian, p.X.Row(i))
 		return string(key)
 	}))
 	if float64(groups) > fewUnique*float64(n) {

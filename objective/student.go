@@ -2,6 +2,8 @@ package objective
 
 import (
 	"math"
+
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // StudentName is the name in model files of Student's t noise with StudentNu degrees of freedom.
@@ -81,11 +83,7 @@ func (Student) LogPredictive(y, mean, variance, s float64) float64 {
 		logs[i] = m.logWeight[i] - (math.Log(2*math.Pi*v)+d2/v)/2
 		most = max(most, logs[i])
 	}
-	var total float64
-	for _, l := range logs {
-		total += math.Exp(l - most)
-	}
-	return most + math.Log(total)
+	return most + math.Log(lists.Sum(logs, func(l float64) float64 { return math.Exp(l - most) }))
 }
 
 // above returns the probability that y − mean is more than u, and the density there.

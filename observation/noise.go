@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
+	"gonum.org/v1/gonum/floats"
 )
 
 // NoisesAt returns the variance of the noise at each row of x, in scaled units, given the variances
@@ -43,9 +44,7 @@ func (o *Observation) KnownNoise(rows Blocks) ([]float64, error) {
 		err = fmt.Errorf("these rows lack the column %q, the standard errors of the target",
 			o.NoiseColumn)
 	}
-	for i := range all {
-		all[i] += o.ObservationNoise
-	}
+	floats.AddConst(o.ObservationNoise, all)
 	return all, err
 }
 

@@ -391,13 +391,11 @@ func (l Labelled) brier(i int) (sum float64) {
 // Given which rows are of a kind, the number of its wrong labels is binomial. How many rows each
 // kind has is given, so that kinds of too few rows leave their δ to others.
 func (l Labelled) stateKinds(about string, kinds []Slice,
-	delta float64) (all []LabelStatement) {
+	delta float64) []LabelStatement {
 	parts := len(lists.If(kinds, func(kind Slice) bool { return len(kind.In) >= MinRows }))
-	for _, kind := range kinds {
+	return lists.Of(kinds, func(kind Slice) LabelStatement {
 		st := LabelStatement{About: about, Of: kind.Name, By: kind.By, Rows: len(kind.In), Bound: 1}
-		for _, i := range kind.In {
-			st.Wrong += int(l.wrong(i))
-		}
+		st.Wrong = int(lists.Sum(kind.In, l.wrong))
 		if st.Rows > 0 {
 			st.Mean = float64(st.Wrong) / float64(st.Rows)
 		}
@@ -407,9 +405,8 @@ func (l Labelled) stateKinds(about string, kinds []Slice,
 			st.Delta = delta / float64(parts)
 			st.Bound = ClopperPearson(st.Wrong, st.Rows, st.Delta)
 		}
-		all = append(all, st)
-	}
-	return all
+		return st
+	})
 }
 
 // calibrationBins is the number of bins, of equal width, of the predicted class's probability.

@@ -226,10 +226,7 @@ func logBet(losses []float64, c, m float64) (total float64) {
 // wealths.
 func meanWealth(logs []float64) float64 {
 	most := slices.Max(logs)
-	var wealth float64
-	for _, l := range logs {
-		wealth += math.Exp(l - most)
-	}
+	wealth := lists.Sum(logs, func(l float64) float64 { return math.Exp(l - most) })
 	return most + math.Log(wealth/bettors)
 }
 

@@ -180,12 +180,9 @@ func (t Terms) recountCurve(c *Certificate, n int) string {
 // recountSlices returns what in c's slices their counts contradict.
 func (t Terms) recountSlices(c *Certificate) string {
 	// δ is split among the slices that are large enough, as slices splits it (Rules 0: among all).
-	parts := 0
-	for _, s := range c.Slices {
-		if t.Rules == 0 || s.Rows >= MinRows {
-			parts++
-		}
-	}
+	parts := len(lists.If(c.Slices, func(s Slice) bool {
+		return t.Rules == 0 || s.Rows >= MinRows
+	}))
 	for _, s := range c.Slices {
 		misses := s.MeanRisk * float64(s.Rows)
 		bound := 1.

@@ -20,12 +20,8 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 	parts := len(lists.If(s.Slices, func(slice Slice) bool {
 		return t.Rules == 0 || len(slice.In) >= MinRows
 	}))
-	var all []Slice
-	for _, slice := range s.Slices {
-		var misses float64
-		for _, i := range slice.In {
-			misses += losses[i]
-		}
+	return lists.Of(s.Slices, func(slice Slice) Slice {
+		misses := lists.Sum(slice.In, func(i int) float64 { return losses[i] })
 		slice.Rows = len(slice.In)
 		slice.MeanBound = 1
 		if slice.Rows < MinRows {
@@ -38,9 +34,8 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 			slice.MeanRisk = misses / float64(slice.Rows)
 		}
 		slice.In = nil
-		all = append(all, slice)
-	}
-	return all, nil
+		return slice
+	}), nil
 }
 
 // sameSlices names the first thing that differs between two lists of slices, or returns "".

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"gonum.org/v1/gonum/floats"
 )
 
 // near predicts each row from the nearest rows of the support.
@@ -187,13 +188,10 @@ func Own(g Given, count int) func(y, noises, mean, variance []float64) {
 	s.index().Nearest(p.Support, s.count, rows, nil)
 	return func(y, noises, mean, variance []float64) {
 		q := *p
-		targets := make([]float64, len(y))
 		q.Noises = noises
 		q.Mean.At(q.Beta, q.Support, mean)
 		q.Kernel.Diag(q.Theta, q.Support, variance)
-		for i, v := range y {
-			targets[i] = v - mean[i]
-		}
+		targets := floats.SubTo(make([]float64, len(y)), y, mean)
 		q.condition(targets, q.Support, rows, s.count, mean, variance)
 	}
 }

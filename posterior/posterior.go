@@ -49,6 +49,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/ranks"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Posterior is a Gaussian process Q: the prior GP(m_β, k_θ), conditioned on its support S as its
@@ -191,9 +192,7 @@ func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
 // training chose it to shape Q.
 func (p *Posterior) Noisy(x matrix.Dense, observationNoise float64, mean, variance []float64) {
 	p.Latent(x, mean, variance)
-	for i := range variance {
-		variance[i] += observationNoise
-	}
+	floats.AddConst(observationNoise, variance)
 }
 
 // tiles goes through the rows of x, count at a time.

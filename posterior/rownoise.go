@@ -77,9 +77,6 @@ func (p *Posterior) typical() float64 {
 	if p.Noises == nil {
 		return p.Noise
 	}
-	var logs float64
-	for _, v := range p.Noises {
-		logs += math.Log(v)
-	}
+	logs := lists.Sum(p.Noises, math.Log)
 	return math.Exp(logs / float64(len(p.Noises)))
 }

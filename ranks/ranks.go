@@ -230,10 +230,7 @@ func (g *group) failure(of int, own error) error {
 // Sum joins several slices into one buffer, so that a call needs one exchange. It relies on meet,
 // after which all ranks are known to have slices of the same total length.
 func (g *group) Sum(v ...[]float64) error {
-	n := 0
-	for _, part := range v {
-		n += len(part)
-	}
+	n := lists.Sum(v, func(part []float64) int { return len(part) })
 	if err := g.meet(sums, n, nil); err != nil || n == 0 {
 		return err
 	}

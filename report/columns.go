@@ -135,13 +135,11 @@ const (
 func spread(n, all int) []int {
 	rng := rand.New(rand.NewPCG(1, 7))
 	n = min(n, all)
-	chosen := make([]int, n)
-	for i := range chosen {
+	return lists.To(n, func(i int) int {
 		from := i * all / n
 		to := (i + 1) * all / n
-		chosen[i] = from + rng.IntN(to-from)
-	}
-	return chosen
+		return from + rng.IntN(to-from)
+	})
 }
 
 // referenceOf returns rows of a table at which the function is drawn.
@@ -230,19 +228,19 @@ const (
 
 // levels returns the values that rows have in a column, if the column has few values or holds
 // categories. Otherwise it returns nil.
-func levels(r rows, c column) (all []level) {
+func levels(r rows, c column) []level {
 	values, counts := frequent(r.of(c))
 	// a date has several numbers
 	if c.categories == nil && (len(values) > mostLevels || len(c.inputs) > 1) {
 		return nil
 	}
-	for _, v := range values {
+	all := lists.Of(values, func(v float64) level {
 		name := cautious.Digits(v, 9)
 		if c.categories != nil {
 			name = cautious.Name(c.categories[int(v)])
 		}
-		all = append(all, level{name, v, counts[v]})
-	}
+		return level{name, v, counts[v]}
+	})
 	if c.categories == nil {
 		slices.SortFunc(all, func(a, b level) int { return cmp.Compare(a.value, b.value) })
 	}

@@ -135,11 +135,11 @@ func (p predictor) width(bound float64) float64 {
 // stairs returns a curve from the lower end of the chart to its right end.
 func stairs(of *pacbayes.Curve, widest float64,
 	share func(p pacbayes.CurvePoint) float64) []drawing.XY {
-	at := []drawing.XY{{X: of.Points[0].HalfWidthRaw}}
-	for _, p := range of.Points {
-		at = append(at, drawing.XY{X: p.HalfWidthRaw, Y: share(p)})
-	}
-	return drawing.Stairs(append(at, drawing.XY{X: widest, Y: at[len(at)-1].Y}))
+	at := lists.Of(of.Points, func(p pacbayes.CurvePoint) drawing.XY {
+		return drawing.XY{X: p.HalfWidthRaw, Y: share(p)}
+	})
+	return drawing.Stairs(slices.Concat([]drawing.XY{{X: at[0].X}}, at,
+		[]drawing.XY{{X: widest, Y: at[len(at)-1].Y}}))
 }
 
 // drawKinds draws the bounds of kinds of rows.

@@ -167,10 +167,7 @@ func (q *queue) work() {
 			return
 		}
 		begin := time.Now()
-		rows := 0
-		for _, p := range batch {
-			rows += p.to - p.from
-		}
+		rows := lists.Sum(batch, func(p *piece) int { return p.to - p.from })
 		q.compute(batch, rows)
 		if rows >= fewRows/2 { // with fewer rows, most of the time doesn't depend on their number
 			q.perRow = time.Since(begin) / time.Duration(rows)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // LBFGS minimises a smooth function in a box by limited-memory quasi-Newton steps.
@@ -379,9 +381,7 @@ func (r *run) twoLoop(h, v []float64) {
 			scale = 1 / (r.rho[j] * dot(r.Y[j], r.Y[j]))
 		}
 	}
-	for i := range h {
-		h[i] *= scale
-	}
+	floats.Scale(scale, h)
 	for j, s := range r.S {
 		if r.rho[j] != 0 {
 			add(h, r.a[j]-r.rho[j]*dot(r.Y[j], h), s)

@@ -29,11 +29,10 @@ func Describe(t *dataset.Table) ([]ColumnFacts, error) {
 
 // describe returns the facts of these columns, from one pass over the rows that aren't strays.
 func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
-	tallies := make([]tally, len(columns))
-	for k, j := range columns {
-		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true,
+	tallies := lists.Of(columns, func(j int) tally {
+		return tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true,
 			seen: map[float64]int{}, last: math.NaN(), text: t.Texts(j) != nil}
-	}
+	})
 	_, own := t.Own()
 	strays := strayRows(t)
 	if err := t.Each(columns, func(i int, cells []float64) error {

@@ -130,11 +130,8 @@ func (c *column) of(codes []int) []string {
 }
 
 // number returns how many cells have one of these texts.
-func (c *column) number(codes []int) (n int) {
-	for _, code := range codes {
-		n += c.counts[code]
-	}
-	return n
+func (c *column) number(codes []int) int {
+	return lists.Sum(codes, func(code int) int { return c.counts[code] })
 }
 
 // explain says what the column may be, and what to say about it.

@@ -158,12 +158,8 @@ func derived(t *dataset.Table, k int, y []spot) (levels int, is bool) {
 			return 0, false
 		}
 	}
-	large := 0
-	for _, n := range rows {
-		if n >= least {
-			large++
-		}
-	}
+	counts := slices.Collect(maps.Values(rows))
+	large := len(lists.If(counts, func(n int) bool { return n >= least }))
 	all := slices.SortedFunc(maps.Values(ends), func(a, b [2]float64) int {
 		return slices.Compare(a[:], b[:])
 	})

@@ -232,11 +232,9 @@ func IsGroup(t *dataset.Table, column, target string) bool {
 	cols := len(t.Names)
 	sizes := map[float64]int{}
 	first := map[float64]int{} // the first row of each unit
-	same := make([]bool, cols) // columns that are the same in all rows of each unit
+	// columns that are the same in all rows of each unit
+	same := lists.To(cols, func(k int) bool { return k != at && t.Names[k] != target })
 	differ := make([]bool, cols)
-	for k := range same {
-		same[k] = k != at && t.Names[k] != target
-	}
 	for i := range t.Rows {
 		row := t.Values[i*cols : (i+1)*cols]
 		unit := row[at]

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 )
 
 // spot is a value of a column, with its row.
@@ -87,12 +88,11 @@ func twoValues(target string, y []spot, where func(row int) string) (found findi
 }
 
 // Ranks returns twice the ranks of values. Equal values have their mean rank.
-func Ranks(values []float64) (ranks []float64) {
+func Ranks(values []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(values))
-	for _, v := range values {
+	return lists.Of(values, func(v float64) float64 {
 		first, _ := slices.BinarySearch(sorted, v)
 		end, _ := slices.BinarySearch(sorted, math.Nextafter(v, math.Inf(1)))
-		ranks = append(ranks, float64(first+end))
-	}
-	return ranks
+		return float64(first + end)
+	})
 }

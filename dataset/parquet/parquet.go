@@ -421,11 +421,11 @@ func Write(w io.Writer, names []string, rows int, fill files.Fill) error {
 		group[name] = parquet.Compressed(parquet.Leaf(parquet.DoubleType), &parquet.Snappy)
 	}
 	schema := parquet.NewSchema("table", group)
-	at := make([]int, len(names)) // the place of each column in the file
-	for j, name := range names {
+	// at holds the place of each column in the file.
+	at := lists.Of(names, func(name string) int {
 		leaf, _ := schema.Lookup(name)
-		at[j] = leaf.ColumnIndex
-	}
+		return leaf.ColumnIndex
+	})
 	out := parquet.NewWriter(w, schema)
 	row := make(parquet.Row, len(names))
 	if err := fill.Each(names, rows, func(values []float64) error {

@@ -133,9 +133,9 @@ func (f *fitFlags) ofOptions() (all []cliFlag) {
 }
 
 // ofMethods returns a flag for every setting of every method.
-func (f *fitFlags) ofMethods() (all []cliFlag) {
+func (f *fitFlags) ofMethods() []cliFlag {
 	methods := lists.Of(method.Kinds(), func(k method.Kind) any { return k.Method })
-	for _, s := range settings.Merge(methods...) {
+	return lists.Of(settings.Merge(methods...), func(s settings.Setting) cliFlag {
 		flag := flagOf(s, s.Pointer(&f.options.Method))
 		flag.late = true
 		if flag.to == nil {
@@ -146,9 +146,8 @@ func (f *fitFlags) ofMethods() (all []cliFlag) {
 			flag.values = append(flag.values, "learnt")
 			flag.help += ", or learnt (from an informed prior)"
 		}
-		all = append(all, flag)
-	}
-	return all
+		return flag
+	})
 }
 
 // ofTables returns the flags of every command that reads a table:

@@ -88,6 +88,14 @@ func Find[T any](list []T, is func(v T) bool) (v T, found bool) {
 	return v, false
 }
 
+// Sum adds up f of each element of a list.
+func Sum[T any, N int | float64](list []T, f func(v T) N) (sum N) {
+	for _, v := range list {
+		sum += f(v)
+	}
+	return sum
+}
+
 // At returns list[i], or otherwise if there is no list.
 func At[T any](list []T, i int, otherwise T) T {
 	if list == nil {

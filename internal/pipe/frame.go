@@ -181,10 +181,7 @@ func (r *reply) writeFile(path string) error {
 
 // add adds a buffer of numbers to the reply.
 func (r *reply) add(name string, values []float64) {
-	data := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
-	}
+	data, _ := binary.Append(nil, binary.LittleEndian, values) // no error: numbers have a size
 	r.Names = append(r.Names, name)
 	r.data = append(r.data, data)
 }

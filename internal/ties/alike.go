@@ -95,23 +95,18 @@ func roots(errors []float64) []float64 {
 // `of` (mean or median) sums up the units, and the ratio is squared because of the roots.
 func ratio(errors, others []float64, members [][]int, of func([]float64) float64) float64 {
 	typical := func(errors []float64) float64 {
-		var means []float64
-		for _, rows := range members {
+		return of(lists.Of(members, func(rows []int) float64 {
 			own := lists.Of(rows, func(i int) float64 { return errors[i] })
-			means = append(means, mean(roots(own)))
-		}
-		return of(means)
+			return mean(roots(own))
+		}))
 	}
 	r := typical(errors) / typical(others)
 	return r * r
 }
 
 // mean returns the mean of values, and 0 without values.
-func mean(values []float64) (m float64) {
-	for _, v := range values {
-		m += v / float64(len(values))
-	}
-	return m
+func mean(values []float64) float64 {
+	return lists.Sum(values, func(v float64) float64 { return v / float64(len(values)) })
 }
 
 // median returns the median of values, which it sorts. There must be a value.

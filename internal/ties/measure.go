@@ -153,11 +153,11 @@ func standardised(errors, sd []float64) []float64 {
 }
 
 // ofUnits returns, for each unit, the share of errors that are within a width, in ascending order.
-func ofUnits(errors []float64, members [][]int, width float64) (shares []float64) {
-	for _, rows := range members {
+func ofUnits(errors []float64, members [][]int, width float64) []float64 {
+	shares := lists.Of(members, func(rows []int) float64 {
 		near := lists.If(rows, func(i int) bool { return math.Abs(errors[i]) <= width })
-		shares = append(shares, float64(len(near))/float64(len(rows)))
-	}
+		return float64(len(near)) / float64(len(rows))
+	})
 	slices.Sort(shares)
 	return shares
 }
@@ -175,10 +175,9 @@ func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *r
 	chance := all.apart(slices.Concat(members...), shuffled)
 	var sum, squares float64
 	for _, rows := range places(members) {
-		var more float64
-		for _, i := range rows {
-			more += math.Sqrt(math.Abs(apart[i])) - math.Sqrt(math.Abs(chance[i]))
-		}
+		more := lists.Sum(rows, func(i int) float64 {
+			return math.Sqrt(math.Abs(apart[i])) - math.Sqrt(math.Abs(chance[i]))
+		})
 		sum += more
 		squares += more * more
 	}
@@ -189,11 +188,9 @@ func onceApart(all predictor, members [][]int, of []int, apart []float64, rng *r
 // To leave a unit of n rows out takes n³ operations. On ames (1,641 rows) 199 shuffles took 110 s.
 func large(members [][]int) bool {
 	const most = 3e7
-	var cubes float64
-	for _, rows := range members {
-		cubes += math.Pow(float64(len(rows)), 3)
-	}
-	return cubes > most
+	return lists.Sum(members, func(rows []int) float64 {
+		return math.Pow(float64(len(rows)), 3)
+	}) > most
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -123,16 +124,12 @@ func Simpler(m *model.Model) (names []string, scores []model.Baseline) {
 // beside returns the errors of simpler predictors in parentheses, or "" if the context has no such
 // predictor.
 func beside(m *model.Model) string {
-	var each []string
 	names, scores := Simpler(m)
-	for i, name := range names {
+	each := lists.To(len(names), func(i int) string {
 		_, value := misses(m, scores[i].RMSE)
-		each = append(each, name+": "+value)
-	}
-	if each == nil {
-		return ""
-	}
-	return " (" + strings.Join(each, ", ") + ")"
+		return names[i] + ": " + value
+	})
+	return spelling.If(len(each) > 0, " (%s)", strings.Join(each, ", "))
 }
 
 // FromAllRows says how many rows trained the model, and how a model of all rows is made.
@@ -183,12 +180,11 @@ func others(m *model.Model) string {
 		}
 		return fmt.Sprintf("at most %.3f", cautious.RoundUp(b.MeanBound, 3))
 	}
-	var each []string
 	names, scores := Simpler(m)
-	for i, name := range names {
-		each = append(each, fmt.Sprintf("%s for %s", number(scores[i]), name))
-	}
-	return spelling.If(each != nil,
+	each := lists.To(len(names), func(i int) string {
+		return fmt.Sprintf("%s for %s", number(scores[i]), names[i])
+	})
+	return spelling.If(len(each) > 0,
 		"\nFor comparison, %s%s.%s", lead, strings.Join(each, " and "), ends) +
 		spelling.If(x.LinearReason != "",
 			"\nNo linear model was compared, since %s.", x.LinearReason)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/faults"
+	"github.com/krigo-gp/krigo/internal/lists"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -82,10 +83,7 @@ func Observe(ctx context.Context, m *model.Model, table *dataset.Table,
 		return nil, err
 	}
 	o.Losses = of.Losses
-	risk := 0.
-	for _, loss := range of.Losses {
-		risk += loss / n
-	}
+	risk := lists.Sum(of.Losses, func(loss float64) float64 { return loss / n })
 	zeroOne := band.Terms.Loss.IsZeroOne()
 	what := "the mean loss"
 	number := "%.4f"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -54,14 +55,13 @@ func Targets(t *model.Several) string {
 	}
 	last := ""
 	for _, p := range points {
-		bands := make([]string, len(t.Models))
-		for i := range t.Models {
+		bands := lists.To(len(t.Models), func(i int) string {
 			m := t.Models[i]
 			// A width of all targets together is a width of the first target, and of each other
 			// target in proportion to the declared widths.
 			own := p.HalfWidth * m.Terms.Loss.Below / first.Terms.Loss.Below
-			bands[i] = within(m, c.Loss, own, p.HalfWidth*t.Together.Units[i])
-		}
+			return within(m, c.Loss, own, p.HalfWidth*t.Together.Units[i])
+		})
 		if p.Bound < 1 {
 			line := fmt.Sprintf("\n  at least %s lie within %s, all at once",
 				cautious.Complement(p.Bound), spelling.Listed(bands, "and"))

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/fitting"
 	"github.com/krigo-gp/krigo/internal/fit/deal"
 	"github.com/krigo-gp/krigo/internal/fit/plan"
+	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 // folds is the number of parts into which the rows are cut.
@@ -88,8 +89,6 @@ func without(ctx context.Context, p *plan.Plan, c *deal.Checkpoints, alpha float
 	}
 	mean := make([]float64, others.N)
 	q.Latent(at.X, mean, nil)
-	for i, m := range mean {
-		mean[i] = others.Y[i] - m
-	}
+	linalg.Minus(others.Y, mean)
 	return mean, nil
 }

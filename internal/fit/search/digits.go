@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/fit/plan"
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/train"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Coarsen looks for the prior of the mixed p_θ with the lowest bound.
@@ -255,9 +256,7 @@ func (t *fewer) reduce(x []float64) []float64 {
 		few[t.of[i]] += v
 		count[t.of[i]]++
 	}
-	for i := range few {
-		few[i] /= count[i]
-	}
+	floats.Div(few, count)
 	return few
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/krigo-gp/krigo/observation"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -122,11 +123,8 @@ func (p noiseProblem) Evaluate(x, gradient []float64) (float64, error) {
 // fit returns the minimiser. Without features it is the constant noise.
 func (p noiseProblem) fit(ctx context.Context) ([]float64, error) {
 	start := make([]float64, p.Dim())
-	var sum float64
-	for _, i := range p.rows {
-		// E[r²] = v + s gives a first s. The tenth of r² keeps it positive if v is too large.
-		sum += max(p.r2[i]-p.v[i], p.r2[i]/10)
-	}
+	// E[r²] = v + s gives a first s. The tenth of r² keeps it positive if v is too large.
+	sum := lists.Sum(p.rows, func(i int) float64 { return max(p.r2[i]-p.v[i], p.r2[i]/10) })
 	start[0] = math.Log(max(sum/float64(len(p.rows)), model.LeastNoise))
 	box := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, p.Dim()),
 		Upper: slices.Repeat([]float64{math.Inf(1)}, p.Dim())}
@@ -438,9 +436,6 @@ func evenness(x matrix.Dense, mean, r2, v []float64, s float64) float64 {
 
 // centred subtracts the mean of a from a.
 func centred(a []float64) []float64 {
-	mean := linalg.Sum(a) / float64(len(a))
-	for i := range a {
-		a[i] -= mean
-	}
+	floats.AddConst(-linalg.Sum(a)/float64(len(a)), a)
 	return a
 }

@@ -172,14 +172,7 @@ func Alternate(ctx context.Context, p *plan.Plan,
 		t.Best = best
 		q = next
 	}
-	count := func(is func(i int) bool) (n int) {
-		for i := range p.N {
-			if is(i) {
-				n++
-			}
-		}
-		return n
-	}
+	count := func(is func(i int) bool) int { return len(lists.Where(p.N, is)) }
 	if side := s.limited.Side; side != nil {
 		t.Findings.Add(finding.Limits, count(func(i int) bool {
 			return side[i] == objective.Under
@@ -275,12 +268,10 @@ func heavyTails(ctx context.Context, d *deal.Dealt, x []float64) (gain float64, 
 	}
 	most := math.Inf(-1)
 	for scale := squares; scale > squares/1000; scale /= 1.3 {
-		sum := 0.
-		for _, v := range z {
-			sum += objective.Student{}.LogPredictive(v, 0, 0,
+		most = max(most, lists.Sum(z, func(v float64) float64 {
+			return objective.Student{}.LogPredictive(v, 0, 0,
 				scale) - objective.GaussianNoise{}.LogPredictive(v, 0, 0, squares)
-		}
-		most = max(most, sum)
+		}))
 	}
 	if most < max(noiseNats, tailNats*float64(n)) {
 		return 0, nil
