@@ -16,16 +16,20 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err := m.certifiable(); err != nil {
 		return nil, err
 	}
-	roles, err := m.RolesOf(d)
-	if err != nil {
-		return nil, err
-	}
-	again, at, err := m.refactored(d, roles)
+	again, roles, at, err := m.remade(d)
 	if err != nil {
 		return nil, err
 	}
 	c, _, err := again.certify(d, roles, at)
 	return c, err
+}
+
+// remade returns what refactored does, and the roles of the rows of d that the model was made from.
+func (m *Model) remade(d *dataset.Data) (again *Model, roles dataset.Roles, at *scored, err error) {
+	if roles, err = m.RolesOf(d); err == nil {
+		again, at, err = m.refactored(d, roles)
+	}
+	return again, roles, at, err
 }
 
 // refactored returns the model that is certified, with its predictions of the certified rows.

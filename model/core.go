@@ -21,11 +21,7 @@ func (s *Several) WriteCore(w io.Writer, table *dataset.Table, file [sha256.Size
 		if err != nil {
 			return err
 		}
-		roles, err := m.RolesOf(d)
-		if err != nil {
-			return err
-		}
-		_, at, err := m.refactored(d, roles)
+		_, roles, at, err := m.remade(d)
 		if err != nil {
 			return err
 		}

@@ -237,11 +237,7 @@ func (s *Several) CertifyTogether(table *dataset.Table) (t Together, err error) 
 		if err != nil {
 			return t, err
 		}
-		roles, err := m.RolesOf(d)
-		if err != nil {
-			return t, err
-		}
-		_, at, err := m.refactored(d, roles)
+		_, roles, at, err := m.remade(d)
 		if err != nil {
 			return t, err
 		}

@@ -27,12 +27,8 @@ type Verified struct {
 // It fails if it can't do that, for example with other data, and if the model doesn't follow the
 // certificate's terms.
 func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
-	roles, err := m.RolesOf(d)
-	if err != nil {
-		return nil, err
-	}
 	v := &Verified{}
-	again, at, err := m.refactored(d, roles)
+	again, roles, at, err := m.remade(d)
 	if err != nil {
 		return nil, err
 	}
