@@ -395,11 +395,10 @@ func FewRowKinds() []string { return []string{"full", "jackknife"} }
 func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 	o IntervalOptions) (all []Interval, err error) {
 	defer matrix.Ended(&err)
-	kind := o.Kind
 	level := cmp.Or(o.Level, 0.95)
 	switch {
-	case !slices.Contains(FewRowKinds(), kind):
-		return nil, faults.Usage("intervals %q: want one of %s", kind,
+	case !slices.Contains(FewRowKinds(), o.Kind):
+		return nil, faults.Usage("intervals %q: want one of %s", o.Kind,
 			strings.Join(FewRowKinds(), ", "))
 	case !(level > 0 && level < 1):
 		return nil, faults.Usage("level %v: want a share of targets between 0 and 1, such as 0.9",
@@ -431,7 +430,7 @@ func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table,
 		}
 	}
 	ends := w.Full
-	if kind == "jackknife" {
+	if o.Kind == "jackknife" {
 		ends = w.Jackknife
 	}
 	units, err := rows.RowUnits(rows.All())

@@ -80,16 +80,15 @@ func FitTargets(ctx context.Context, table *dataset.Table, targets []string,
 	}
 	made = &Targets{model.Several{Together: shared}}
 	for _, o := range each {
-		target := o.Data.Target
 		if tell := o.Run.Progress; tell != nil {
 			o.Run.Progress = func(e Event) {
-				e.Family = target + ": " + e.Family
+				e.Family = o.Data.Target + ": " + e.Family
 				tell(e)
 			}
 		}
 		m, err := Fit(ctx, table, o)
 		if err != nil {
-			return nil, fmt.Errorf("target %s: %w", spelling.Clip(target), err)
+			return nil, fmt.Errorf("target %s: %w", spelling.Clip(o.Data.Target), err)
 		}
 		for _, name := range targets {
 			if slices.Contains(o.Data.Ignore, name) && !slices.Contains(o.Data.Beside, name) {
@@ -217,14 +216,13 @@ func (t *Targets) Extract(target string) (*Model, error) {
 // ForTargets returns the options of the fit of each target, and how the certificates share δ.
 func (o Options) ForTargets(table *dataset.Table,
 	targets []string) (each []Options, shared model.Together, err error) {
-	r := o.Run
 	if err := faults.AsUsage(faults.First(
 		faults.If(len(targets) < 2, "several targets: name at least two"),
 		faults.If(table.Ranks().Size() > 1, "several targets: their fit runs on one rank"),
-		faults.If(r.Declared != "" || r.Deliver == "all",
+		faults.If(o.Run.Declared != "" || o.Run.Deliver == "all",
 			"several targets: there is no declaration of their fit, and --deliver all trains "+
 				"no sibling of it: fit each target alone"),
-		faults.If(r.Resume != nil, "several targets: their fit keeps no checkpoint"),
+		faults.If(o.Run.Resume != nil, "several targets: their fit keeps no checkpoint"),
 	)); err != nil {
 		return nil, shared, err
 	}

@@ -515,9 +515,8 @@ func (t *Table) keepPart(r ranks.Ranks, whole bool) error {
 	}
 	t.part = &part{ranks: r, first: first, rows: n, inFile: first, held: first}
 	if t.Disk == nil {
-		cols := len(t.Names)
 		t.part.held = 0
-		t.Values = slices.Clone(t.Values[first*cols : (first+n)*cols])
+		t.Values = slices.Clone(t.Values[first*len(t.Names) : (first+n)*len(t.Names)])
 		if t.Lines != nil {
 			t.Lines = slices.Clone(t.Lines[first : first+n])
 		}

@@ -188,14 +188,13 @@ func (t *Transform) slope(y float64) float64 {
 
 // inverse returns T⁻¹(u).
 func (t *Transform) inverse(u float64) float64 {
-	at := t.From
-	switch below := t.at(at); {
+	switch below := t.at(t.From); {
 	case u >= below:
 		return root(t.Lambda, u) - t.shift()
 	case t.Name == yeoJohnson:
 		return 1 - root(2-t.Lambda, -u)
 	default:
-		return at + (u-below)/t.slope(at)
+		return t.From + (u-below)/t.slope(t.From)
 	}
 }
 

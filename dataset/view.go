@@ -303,9 +303,8 @@ func (t *Table) Encode(target string, ignored []string, how Coding,
 // Learn returns the encoding that the given rows teach for d's columns.
 // d.Encoding says which of them are categorical.
 func (d *Data) Learn(rows []int) (*Encoding, error) {
-	own := d.Encoding
-	e := &Encoding{Missing: own.Missing, Without: own.Without}
-	for _, c := range own.Columns {
+	e := &Encoding{Missing: d.Encoding.Missing, Without: d.Encoding.Without}
+	for _, c := range d.Encoding.Columns {
 		c.Mean = nil
 		c.Gap = false
 		if c.Categories != nil {

@@ -237,8 +237,6 @@ const applyRows, applyCols = 128, 256
 // apply adds F V to out, or Fᵀ V. For few columns of V reading F takes the time, and Gemm would
 // pack all of F first.
 func (p *Preconditioner) apply(transpose bool, v, out matrix.Dense) {
-	n := p.f.Rows
-	m := p.f.Cols
 	block := func(i, ie, j, je int) {
 		k := p.f.View(i, ie, j, je)
 		rows := [2]int{i, ie}
@@ -250,15 +248,15 @@ func (p *Preconditioner) apply(transpose bool, v, out matrix.Dense) {
 		radial.Apply(transpose, k, v.RowRange(cols[0], cols[1]), out.RowRange(rows[0], rows[1]))
 	}
 	if transpose {
-		linalg.Blocks(m, applyCols, func(j, je int) {
-			for i, ie := range lists.Blocks(n, applyRows) {
+		linalg.Blocks(p.f.Cols, applyCols, func(j, je int) {
+			for i, ie := range lists.Blocks(p.f.Rows, applyRows) {
 				block(i, ie, j, je)
 			}
 		})
 		return
 	}
-	linalg.Blocks(n, applyRows, func(i, ie int) {
-		for j, je := range lists.Blocks(m, applyCols) {
+	linalg.Blocks(p.f.Rows, applyRows, func(i, ie int) {
+		for j, je := range lists.Blocks(p.f.Cols, applyCols) {
 			block(i, ie, j, je)
 		}
 	})

@@ -47,11 +47,10 @@ func NewPartialCholesky(diag []float64, m int) *PartialCholesky {
 
 // Add makes row i the next pivot. fill writes A_i,r0 … A_i,r1−1 to a matrix with one row.
 func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column matrix.Dense)) {
-	n := f.V.Rows
 	j := len(f.Rows)
 	scale := 1 / math.Sqrt(f.Left[i])
 	vi := f.V.Row(i)[:j]
-	linalg.Blocks(n, factorBlock, func(r0, r1 int) {
+	linalg.Blocks(f.V.Rows, factorBlock, func(r0, r1 int) {
 		column := linalg.Borrow(1, r1-r0)
 		fill(r0, r1, column)
 		linalg.Gemv(false, -1, f.V.View(r0, r1, 0, j), vi, 1, column.Data)
@@ -103,24 +102,22 @@ func (g Pivoting) Extend(limit int) []float64 {
 
 // ahead returns up to p next pivots, and their p×p part of the factor.
 func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
-	n := g.x.Rows
-	done := len(g.Rows)
 	// Only the rows with the most variance left are candidates. A pivot counts while none of the
 	// other rows has more left than it.
-	order := linalg.UpTo(n)
+	order := linalg.UpTo(g.x.Rows)
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(g.Left[b], g.Left[a]), cmp.Compare(a, b))
 	})
-	c := max(n/candidateShare, candidateLeast)
+	c := max(g.x.Rows/candidateShare, candidateLeast)
 	others := -1.
-	if c < n {
+	if c < g.x.Rows {
 		others = g.Left[order[c]]
 		order = order[:c]
 	}
 	slices.Sort(order) // the first of equal rows is chosen
 
 	x := take(g.x, order)
-	v := take(g.V.View(0, n, 0, done), order)
+	v := take(g.V.View(0, g.x.Rows, 0, len(g.Rows)), order)
 	f := &PartialCholesky{V: matrix.New(len(order), p), Left: make([]float64, len(order)),
 		small: make([]float64, len(order))}
 	for i, r := range order {
@@ -145,17 +142,16 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 // extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns how much each takes from
 // the trace.
 func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
-	n := g.x.Rows
 	j := len(g.Rows)
 	p := len(pivots)
 	z := take(g.x, pivots)
-	vz := take(g.V.View(0, n, 0, j), pivots)
-	taken := matrix.New((n+factorBlock-1)/factorBlock, p)
+	vz := take(g.V.View(0, g.x.Rows, 0, j), pivots)
+	taken := matrix.New((g.x.Rows+factorBlock-1)/factorBlock, p)
 	// Blocks of rows are independent. Each sums what the columns take from its part of the trace.
 	linalg.Parallel(taken.Rows, func(b int) {
 		g.x.Check()
 		r0 := b * factorBlock
-		r1 := min((b+1)*factorBlock, n)
+		r1 := min((b+1)*factorBlock, g.x.Rows)
 		columns := g.V.View(r0, r1, j, j+p)
 		g.kernel.Cov(g.theta, g.x.RowRange(r0, r1), z, columns)
 		linalg.Gemm(false, true, -1, g.V.View(r0, r1, 0, j), vz, 1, columns)

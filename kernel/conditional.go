@@ -91,14 +91,13 @@ func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 // PullDiag implements Kernel. It goes through k(x,x), and through k(x,S), whose adjoint is −2τ bar
 // g(x): the factor 2 comes from both points, which move together.
 func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, to Gradient) {
-	dA := to.Inputs
-	if dA.IsZero() {
+	if to.Inputs.IsZero() {
 		return
 	}
 	scaled := make([]float64, len(bar))
 	linalg.ScaleTo(scaled, c.Temper, bar)
 	ignored := make([]float64, len(c.Theta))
-	c.Kernel.PullDiag(c.Theta, a, scaled, Gradient{ignored, dA})
+	c.Kernel.PullDiag(c.Theta, a, scaled, Gradient{ignored, to.Inputs})
 	u := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context())
 	w := c.second(a.Rows).Until(a.Context())
 	defer linalg.Return(u, w)
@@ -109,7 +108,7 @@ func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, to Gr
 		linalg.Scale(-2*v, u.Row(i))
 	}
 	At(c.Kernel, c.Theta).Pull(a, c.Support,
-		Adjoint{K: u, Gradient: Gradient{Theta: ignored, Inputs: dA}})
+		Adjoint{K: u, Gradient: Gradient{Theta: ignored, Inputs: to.Inputs}})
 }
 
 // conditionalColumns is the kernel at fixed points b.
@@ -121,12 +120,11 @@ type conditionalColumns struct {
 
 // against computes u, w and g of the points b once, for all blocks.
 func (c *Conditional) against(_ []float64, b matrix.Dense) columns {
-	s := c.Support.Rows
 	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b),
 		support: columnsOf(c.Kernel, c.Theta, c.Support),
-		u:       linalg.Borrow(b.Rows, s).Until(b.Context()),
+		u:       linalg.Borrow(b.Rows, c.Support.Rows).Until(b.Context()),
 		w:       c.second(b.Rows).Until(b.Context()),
-		g:       linalg.Borrow(b.Rows, s).Until(b.Context())}
+		g:       linalg.Borrow(b.Rows, c.Support.Rows).Until(b.Context())}
 	At(c.Kernel, c.Theta).Fill(b, c.Support, p.u)
 	c.whiten(p.u, p.w)
 	p.g.CopyFrom(p.u)
@@ -148,10 +146,9 @@ func (p *conditionalColumns) release() {
 // cov computes k(a,b), and then u and w of the rows a, whose products with those of b complete it.
 func (p *conditionalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	p.base.cov(a, j0, j1, k)
-	s := p.Support.Rows
-	u := linalg.Borrow(a.Rows, s).Until(a.Context())
+	u := linalg.Borrow(a.Rows, p.Support.Rows).Until(a.Context())
 	w := p.second(a.Rows).Until(a.Context())
-	for s0, s1 := range lists.Blocks(s, tileCols) {
+	for s0, s1 := range lists.Blocks(p.Support.Rows, tileCols) {
 		p.support.cov(a, s0, s1, u.View(0, a.Rows, s0, s1))
 	}
 	p.whiten(u, w)
@@ -171,16 +168,15 @@ func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, 
 	if dA.IsZero() {
 		return
 	}
-	s := p.Support.Rows
 	direct := linalg.Borrow(bar.Rows, bar.Cols)
-	through := linalg.Borrow(bar.Rows, s)
+	through := linalg.Borrow(bar.Rows, p.Support.Rows)
 	ignored := linalg.Borrow(1, len(p.Theta))
 	for i := range bar.Rows {
 		linalg.ScaleTo(direct.Row(i), p.Temper, bar.Row(i))
 	}
 	p.base.pull(a, j0, j1, direct, ignored.Data, dA)
 	linalg.Gemm(false, false, -1, direct, p.g.RowRange(j0, j1), 0, through)
-	for s0, s1 := range lists.Blocks(s, tileCols) {
+	for s0, s1 := range lists.Blocks(p.Support.Rows, tileCols) {
 		p.support.pull(a, s0, s1, through.View(0, a.Rows, s0, s1), ignored.Data, dA)
 	}
 	linalg.Return(direct, through, ignored)

@@ -26,17 +26,16 @@ func Check(expr string) error {
 
 // parse reads the whole expression, and returns an error if text is left over.
 func (p parser) parse() (Kernel, error) {
-	expr := p.expr
-	if expr != "" && !strings.ContainsAny(expr, "+*() ") {
-		return named(expr, p.dim, p.ard) // errors of named name the kernel
+	if p.expr != "" && !strings.ContainsAny(p.expr, "+*() ") {
+		return named(p.expr, p.dim, p.ard) // errors of named name the kernel
 	}
 	p.next()
 	k, err := p.chain('+', Sum)
 	if err != nil {
-		return nil, fmt.Errorf("kernel %.200q: %w", expr, err)
+		return nil, fmt.Errorf("kernel %.200q: %w", p.expr, err)
 	}
 	if p.token != "" {
-		return nil, fmt.Errorf("kernel %.200q: %.40q doesn't belong there", expr, p.token)
+		return nil, fmt.Errorf("kernel %.200q: %.40q doesn't belong there", p.expr, p.token)
 	}
 	return k, nil
 }

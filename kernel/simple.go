@@ -97,18 +97,16 @@ func (c indicator) Cov(theta []float64, a, b, k matrix.Dense) {
 
 // Pull implements Kernel. Derivatives by inputs are 0, also where the white kernel jumps.
 func (c indicator) Pull(theta []float64, a, b matrix.Dense, of Adjoint) {
-	bar := of.K
-	dTheta := of.Theta
 	v := math.Exp(theta[0])
 	for i := range a.Rows {
 		ai := a.Row(i)
-		row := bar.Row(i)
+		row := of.K.Row(i)
 		var s float64
 		for j, g := range row {
 			if c.holds(ai, b.Row(j)) {
 				s += g
 			}
 		}
-		dTheta[0] += v * s
+		of.Theta[0] += v * s
 	}
 }

@@ -74,7 +74,6 @@ func (m *marginal) Diagnostics() Diagnostics {
 // negative. Through the last term, a kernel pays for what it learns about its parameters from the
 // rows.
 func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
-	x := r.X
 	value := r.Value - m.mode.weak.peak()
 	n := len(r.X)
 	added := slices.Repeat([]float64{1 / wide}, n) // numbers to add to the diagonal of H
@@ -97,7 +96,7 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 	if m.mode.X.Rows > FewRows {
 		atOnce = 1
 	}
-	order := m.order(x)
+	order := m.order(r.X)
 	sum := value
 	seen := 0
 	order = order[:min(n, mostCurved)]
@@ -109,7 +108,7 @@ func (m *marginal) marginal(r *train.Result, below float64) (float64, error) {
 		errs := make([]error, len(columns))
 		linalg.Parallel(len(columns), func(c int) {
 			i := columns[c]
-			at := slices.Clone(x)
+			at := slices.Clone(r.X)
 			moved := make([]float64, n)
 			var f mode
 			select {

@@ -64,8 +64,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 			word = append(word, c)
 		}
 	}
-	q := m.Posterior
-	prior, _ := q.OfPrior()
+	prior, _ := m.Posterior.OfPrior()
 
 	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content",
 		ByLast:     "the last rows of the table are certified",
@@ -95,7 +94,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		add(byData, true, "the terms (loss, ε, δ, how much was chosen)",
 			"compared with the model and with the options that it was fitted with", "terms")
 	}
-	m.claimPredictor(add, prior != nil && q.Support.Rows > 0, k.Derived)
+	m.claimPredictor(add, prior != nil && m.Posterior.Support.Rows > 0, k.Derived)
 	beside := "noise of the observations, conformal intervals, range of the inputs and distances" +
 		spelling.If(m.Context != nil, ", errors on certified rows beside those of others")
 	add(byData, false, beside, "computed again from the rows", "observation_noise", "noise",

@@ -243,20 +243,18 @@ func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float
 // error. alike, unless nil, says which other rows count for a row of x.
 func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) bool,
 	reach func(at further, i int, bErr float64) (reach, err float64)) []Ends {
-	n := w.x.Rows
-	rows := x.Rows
-	mean := make([]float64, rows)
-	own := make([]float64, rows)
+	mean := make([]float64, x.Rows)
+	own := make([]float64, x.Rows)
 	w.q.Latent(x, mean, nil)
 	w.q.Kernel.Diag(w.q.Theta, x, own)
-	all := make([]Ends, rows)
-	for row := range rows {
+	all := make([]Ends, x.Rows)
+	for row := range x.Rows {
 		w.x.Check()
-		k := linalg.New(1, n)
+		k := linalg.New(1, w.x.Rows)
 		w.q.Kernel.Cov(w.q.Theta, x.RowRange(row, row+1), w.x, k)
 		at := w.of(k.Data, mean[row], own[row])
 		var lower, upper []float64
-		for i := w.first; i < n; i++ {
+		for i := w.first; i < w.x.Rows; i++ {
 			if alike == nil || alike(row, i-w.first) {
 				below, above := w.ends(at, i, reach)
 				lower = append(lower, below)

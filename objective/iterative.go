@@ -121,7 +121,6 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	defer fail(nil)
 	r := over(e.Ranks)
 	n := e.X.Rows
-	probes := e.probes.Cols
 	// Every solve for w starts from the anchor's w, so this w must be known first.
 	if e.start == nil && !slices.Equal(x, e.anchor) {
 		if _, _, err := e.weights(ctx, fail, e.anchor); err != nil {
@@ -136,8 +135,8 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	s := e.solver(c, fail)
 	// The probes need fewer digits than w (see looser).
 	s.Tolerance = looser * s.Tolerance
-	s.Probes = probes
-	solution, err := s.Solve(ctx, e.probes, matrix.New(n, probes))
+	s.Probes = e.probes.Cols
+	solution, err := s.Solve(ctx, e.probes, matrix.New(n, e.probes.Cols))
 	if err = cmp.Or(context.Cause(ctx), err); err != nil {
 		return math.NaN(), err
 	}
@@ -231,7 +230,6 @@ func (e *IterativeEvidence) squares(h matrix.Dense) (sum float64) {
 // gradientErrors fills GradientErrors from the spread of the estimates of ½ tr C⁻¹∂C, one estimate
 // for each probe.
 func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*iterative.Lanczos) {
-	nk := len(c.Theta)
 	last := len(e.GradientErrors) - 1
 	m := float64(len(probes))
 	each := matrix.New(len(probes), last+1)
@@ -239,7 +237,7 @@ func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*ite
 		h := iterative.LogDet(e.preconditioner, probes[i:i+1], true).Adjoint
 		row := each.Row(i)
 		kernel.At(e.Kernel, c.Theta).PullOuter(e.X, h, slices.Repeat([]float64{0.5}, h.Cols),
-			row[:nk])
+			row[:len(c.Theta)])
 		row[last] = 0.5 * c.Noise * e.squares(h)
 	}
 	// The standard error of a mean is the estimates' standard deviation, divided by √m.

@@ -384,7 +384,6 @@ func (p *RenyiProblem) forward(e *renyiWork, at renyiPoint) (float64, error) {
 	if err := p.parts(e, at); err != nil {
 		return 0, err
 	}
-	n := len(e.w)
 	s := at.s
 	alpha := at.alpha
 	t := 1 - alpha
@@ -410,7 +409,7 @@ func (p *RenyiProblem) forward(e *renyiWork, at renyiPoint) (float64, error) {
 	linalg.Trsv(false, e.c, e.w)
 	quad := linalg.Dot(e.w, e.w)
 	linalg.Trsv(true, e.c, e.w)
-	return 0.5*(float64(n)*math.Log(2*math.Pi)+linalg.LogDet(e.c)+quad) + penalty, nil
+	return 0.5*(float64(len(e.w))*math.Log(2*math.Pi)+linalg.LogDet(e.c)+quad) + penalty, nil
 }
 
 // fillXi writes Ξ = sI + Q + tR to the lower triangle of c.
@@ -429,14 +428,13 @@ func (e *renyiWork) fillXi(alpha, s float64) {
 // The pivots of the factorisation are 1 + e_j with e_j = τE_jj − Σ_{k<j} L_jk².
 // So Σ ln(1 + e_j) keeps its relative accuracy however small τE is.
 func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) (float64, error) {
-	n := e.Rows
-	for i := range n {
+	for i := range e.Rows {
 		sums[i] = e.At(i, i)
 	}
 	if tau == 0 {
 		return linalg.Sum(sums), nil
 	}
-	eachRow(n, func(i int) {
+	eachRow(e.Rows, func(i int) {
 		row := c.Row(i)[:i+1]
 		copy(row, e.Row(i))
 		linalg.Scale(tau, row)
@@ -445,7 +443,7 @@ func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) 
 	if err := linalg.Cholesky(c); err != nil {
 		return 0, err
 	}
-	for i := range n {
+	for i := range e.Rows {
 		row := c.Row(i)[:i]
 		sums[i] = math.Log1p(tau*sums[i]-linalg.Dot(row, row)) / tau
 	}
@@ -566,8 +564,7 @@ type whitened struct {
 
 // optimal returns q*. It reads V, R and r from v, k and w, and overwrites c, p and sums.
 func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
-	m := e.v.Cols
-	q := whitened{make([]float64, m), e.v.Like(m, m)}
+	q := whitened{make([]float64, e.v.Cols), e.v.Like(e.v.Cols, e.v.Cols)}
 	h := e.p
 	r := e.sums // A⁻½V, A⁻½r
 	if _, err := factorShifted(e.k, (1-alpha)/s, e.c, e.sums); err != nil {

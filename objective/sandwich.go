@@ -91,10 +91,9 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 // residual returns tr R, and an upper bound of R's largest eigenvalue:
 // the smallest of R's Frobenius norm, R's largest absolute row sum and tr R.
 func (e *renyiWork) residual() (trace, norm float64) {
-	n := len(e.w)
-	sums := make([]float64, n)
+	sums := make([]float64, len(e.w))
 	var square float64
-	for i := range n {
+	for i := range len(e.w) {
 		trace += e.k.At(i, i)
 		for j, v := range e.k.Row(i)[:i] {
 			square += 2 * v * v
@@ -115,7 +114,6 @@ func (e *renyiWork) residual() (trace, norm float64) {
 //
 // It holds because sI + K ⪰ Ξ and sI + K ⪯ Ξ + ατI.
 func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
-	n := len(e.w)
 	var logDet, quad float64
 	for _, shift := range []float64{0, alpha * tau} {
 		e.fillXi(alpha, s+shift)
@@ -129,7 +127,7 @@ func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
 		linalg.Trsv(false, e.c, e.sums)
 		quad = linalg.Dot(e.sums, e.sums)
 	}
-	return -0.5 * (float64(n)*math.Log(2*math.Pi) + logDet + quad), nil
+	return -0.5 * (float64(len(e.w))*math.Log(2*math.Pi) + logDet + quad), nil
 }
 
 // jensen returns L_Jensen at q(U) for t = 1−α, or its limit L_VI for t = 0 ("Optimize to Generalize
@@ -141,7 +139,6 @@ func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
 // minus KL[q(U)‖p(U)].
 func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	n := len(e.w)
-	m := e.v.Cols
 	logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
 	if err != nil {
 		return 0, err
@@ -162,7 +159,7 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	for i := range n {
 		fit += linalg.Dot(h.Row(i), h.Row(i))
 	}
-	inv := matrix.New(m, m)
+	inv := matrix.New(e.v.Cols, e.v.Cols)
 	linalg.CholeskyInverse(q.cholB, inv)
 	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - divergence.Sparse(q.cholB,
 		inv, q.mu), nil
@@ -180,14 +177,13 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 //	L_α(q) = −½[N ln 2πs + (1/t) ln|A| + ln|B| + (1/t) ln|I + tB⁻¹Δ|
 //	            + (r−Vᵀν)ᵀS⁻¹(r−Vᵀν) + νᵀν + αt dᵀBd],  ν = μ + td
 func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
-	n := len(e.w)
 	m := e.v.Cols
 	logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
 	if err != nil {
 		return 0, err
 	}
 	h := e.p
-	r := make([]float64, n)
+	r := make([]float64, len(e.w))
 	h.CopyFrom(e.v)
 	copy(r, e.w)
 	if t > 0 {
@@ -231,8 +227,8 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return -0.5 * (float64(n)*math.Log(2*math.Pi*s) + logDet/s + linalg.LogDet(q.cholB) + ratio +
-		linalg.Dot(residual, residual)/s + nu + (1-t)*t*linalg.Dot(bd, bd)), nil
+	return -0.5 * (float64(len(e.w))*math.Log(2*math.Pi*s) + logDet/s + linalg.LogDet(q.cholB) +
+		ratio + linalg.Dot(residual, residual)/s + nu + (1-t)*t*linalg.Dot(bd, bd)), nil
 }
 
 // lowerOf returns a copy of l with zeros above the diagonal.
@@ -262,7 +258,6 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 	if !e.each.Same() {
 		return math.NaN(), math.NaN(), errRowNoise
 	}
-	n := float64(e.total)
 	s := e.noise
 	sums := []float64{linalg.Sum(e.lambda[:e.n]), linalg.Dot(e.r[:e.n], e.r[:e.n])}
 	if err := e.sum(nil, sums); err != nil {
@@ -284,5 +279,5 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 	copy(half, e.b)
 	linalg.Trsv(false, shifted, half)
 	quad := (sums[1] - s*s/c*linalg.Dot(half, half)) / c
-	return -value, -0.5 * (n*math.Log(2*math.Pi*s) + linalg.LogDet(e.lb) + quad), nil
+	return -value, -0.5 * (float64(e.total)*math.Log(2*math.Pi*s) + linalg.LogDet(e.lb) + quad), nil
 }

@@ -267,12 +267,11 @@ func (o *Observation) Chances(ps []Prediction) (all []Chance) {
 // Within returns the ends of the interval of k standard deviations of y to either side of p, which
 // o predicted. If the target has a transform, these are standard deviations of the transformed y.
 func (o *Observation) Within(p Prediction, k float64) (lower, upper float64) {
-	s := o.Scaling
-	if s.Transform == nil {
+	if o.Scaling.Transform == nil {
 		return p.Mean - k*p.PredictiveSD, p.Mean + k*p.PredictiveSD
 	}
 	if p.sd == 0 { // o didn't predict p
 		return math.NaN(), math.NaN()
 	}
-	return p.unit.Target(s.Raw(p.f - k*p.sd)), p.unit.Target(s.Raw(p.f + k*p.sd))
+	return p.unit.Target(o.Scaling.Raw(p.f - k*p.sd)), p.unit.Target(o.Scaling.Raw(p.f + k*p.sd))
 }

@@ -43,15 +43,13 @@ type Given struct {
 // It returns an error if C isn't positive definite.
 func NewExact(g Given) (*Posterior, error) {
 	x := g.X
-	noise := g.Noise
-	n := x.Rows
-	each := g.PerRow.Each(x.Rows, noise)
-	w := make([]float64, n)
-	l := x.Like(n, n)
+	each := g.PerRow.Each(x.Rows, g.Noise)
+	w := make([]float64, x.Rows)
+	l := x.Like(x.Rows, x.Rows)
 	kernel.At(g.Kernel, g.Theta).FillSymmetric(x, l)
-	AddNoise(l, noise, each)
+	AddNoise(l, g.Noise, each)
 	if err := linalg.Cholesky(l); err != nil {
-		return nil, NotDefinite(err, noise)
+		return nil, NotDefinite(err, g.Noise)
 	}
 	g.Mean.At(g.Beta, x, w)
 	linalg.Minus(g.Y, w)
@@ -60,7 +58,7 @@ func NewExact(g Given) (*Posterior, error) {
 		return nil, errors.New("the posterior's weights aren't finite: look for extreme values " +
 			"in the data, or raise the noise variance")
 	}
-	return &Posterior{Kernel: g.Kernel, Theta: g.Theta, Mean: g.Mean, Beta: g.Beta, Noise: noise,
+	return &Posterior{Kernel: g.Kernel, Theta: g.Theta, Mean: g.Mean, Beta: g.Beta, Noise: g.Noise,
 		Noises: each, Support: x, Solution: newExact(w, l)}, nil
 }
 
@@ -206,9 +204,8 @@ const leastMiss = 1e-5
 
 // follows checks L Lᵀw = y − m(X).
 func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
-	n := p.Support.Rows
-	half := make([]float64, n)
-	size := make([]float64, n) // Lᵀw, and |L|ᵀ|w|, the scale of rounding
+	half := make([]float64, p.Support.Rows)
+	size := make([]float64, p.Support.Rows) // Lᵀw, and |L|ᵀ|w|, the scale of rounding
 	for j, w := range e.W {
 		for k, l := range e.Chol.Row(j)[:j+1] {
 			half[k] += l * w

@@ -31,13 +31,12 @@ const (
 // stay as they are. p.Solution is a *Nearest.
 func (p *Posterior) Fewer() *Posterior {
 	q := p.Solution.(*Nearest)
-	n := p.Support.Rows
 	most := q.count
-	if n < fewerRows || most < 4 {
+	if p.Support.Rows < fewerRows || most < 4 {
 		return p
 	}
 	// rows spread evenly over the support
-	of := lists.Spread(n, fewerSample)
+	of := lists.Spread(p.Support.Rows, fewerSample)
 	points := linalg.Pick(p.Support.Like(fewerSample, p.Support.Cols), p.Support, of)
 	rows := make([]int32, len(of)*most)
 	prior := make([]float64, len(of))

@@ -142,9 +142,8 @@ func (q *Gradients) follows(p *Posterior, y, mean []float64, at Made) error {
 // Solved returns ‖(K + σ_n² I)w − r‖ / ‖r‖ in float64, for the weights of a posterior by conjugate
 // gradients and r = y − m_β(X). It takes one product with the covariance matrix, in O(N²) time.
 func (p *Posterior) Solved(r []float64) float64 {
-	n := p.Support.Rows
-	product := matrix.New(n, 1)
-	p.covariance().Times(matrix.Of(n, 1, p.Weights()), product)
+	product := matrix.New(p.Support.Rows, 1)
+	p.covariance().Times(matrix.Of(p.Support.Rows, 1, p.Weights()), product)
 	var square, whole float64
 	for i, v := range product.Data {
 		square += (v - r[i]) * (v - r[i])
@@ -210,16 +209,15 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 	if err != nil {
 		return err
 	}
-	n := p.Support.Rows
 	p.Kernel.Diag(p.Theta, x, variance)
 	for i0, i1 := range lists.Blocks(x.Rows, solvedRows) {
 		rows := x.RowRange(i0, i1)
 		// Products with one column round differently from products with several. So a single row
 		// gets a second column.
 		cols := max(rows.Rows, 2)
-		b := matrix.New(n, cols)
-		u := matrix.New(n, cols)
-		kernel.At(p.Kernel, p.Theta).Fill(p.Support, rows, b.View(0, n, 0, rows.Rows))
+		b := matrix.New(p.Support.Rows, cols)
+		u := matrix.New(p.Support.Rows, cols)
+		kernel.At(p.Kernel, p.Theta).Fill(p.Support, rows, b.View(0, p.Support.Rows, 0, rows.Rows))
 		prior := variance[i0:i1]
 		best := make([]float64, rows.Rows)
 		p.Latent(rows, make([]float64, rows.Rows), best)
@@ -248,15 +246,14 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 // residuals leave little.
 func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64,
 	noise float64) bool {
-	n := len(best)
 	v := slices.Clone(prior)
-	left := make([]float64, n)
+	left := make([]float64, len(best))
 	least := p.Noise
 	if p.Noises != nil {
 		least = slices.Min(p.Noises)
 	}
 	for i := range u.Rows {
-		for j, w := range u.Row(i)[:n] {
+		for j, w := range u.Row(i)[:len(best)] {
 			r := residuals.At(i, j)
 			v[j] -= w * (k.At(i, j) + r)
 			// at least rᵀA⁻¹r, as no eigenvalue of A is below the least noise

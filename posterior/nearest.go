@@ -68,14 +68,10 @@ var _ Solution = (*Nearest)(nil)
 
 // NewNearest returns a posterior that predicts each row from count rows of x. It keeps x.
 func NewNearest(g Given, count int) *Posterior {
-	k := g.Kernel
-	beta := g.Beta
-	x := g.X
-	noise := g.Noise
-	p := &Posterior{Kernel: k, Theta: g.Theta, Mean: g.Mean, Beta: beta, Noise: noise, Support: x,
-		Noises: g.PerRow.Each(x.Rows, noise)}
+	p := &Posterior{Kernel: g.Kernel, Theta: g.Theta, Mean: g.Mean, Beta: g.Beta, Noise: g.Noise,
+		Support: g.X, Noises: g.PerRow.Each(g.X.Rows, g.Noise)}
 	targets := make([]float64, len(g.Y))
-	g.Mean.At(beta, x, targets)
+	g.Mean.At(g.Beta, g.X, targets)
 	linalg.Minus(g.Y, targets)
 	p.Solution = &Nearest{newNear(p, count), targets}
 	return p
@@ -150,11 +146,10 @@ const (
 // nearest adds the effect of targets to the prior's mean, unless targets is nil.
 // It subtracts the explained variance from the prior's variance, unless variance is nil.
 func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, variance []float64) {
-	m := s.count
-	rows := make([]int32, min(x.Rows, nearestRows)*m)
+	rows := make([]int32, min(x.Rows, nearestRows)*s.count)
 	for i0, i1 := range lists.Blocks(x.Rows, nearestRows) {
-		s.index().Nearest(x.RowRange(i0, i1), m, rows, nil)
-		p.condition(targets, x.RowRange(i0, i1), rows, m, mean[i0:], variance)
+		s.index().Nearest(x.RowRange(i0, i1), s.count, rows, nil)
+		p.condition(targets, x.RowRange(i0, i1), rows, s.count, mean[i0:], variance)
 		if variance != nil {
 			variance = variance[i1-i0:]
 		}
@@ -260,8 +255,7 @@ const uncounted = math.MaxFloat64 / 4
 // explain. If their covariance matrix can't be factored, or if too few covariances are finite, the
 // results are NaN.
 func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained float64) {
-	m := len(rows)
-	if rows[m-1] == neighbours.None {
+	if rows[len(rows)-1] == neighbours.None {
 		return math.NaN(), math.NaN()
 	}
 	slices.Sort(rows)

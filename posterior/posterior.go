@@ -218,13 +218,12 @@ func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, cov func(a,
 // If the mean has no derivatives, it returns false and adds nothing.
 // The mean of Nearest has no gradient, since it jumps where other rows become the nearest.
 func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
-	n := p.Support.Rows
 	w := p.Weights()
-	if n > 0 && w == nil {
+	if p.Support.Rows > 0 && w == nil {
 		return false
 	}
-	if n > 0 {
-		bar := linalg.New(x.Rows, n)
+	if p.Support.Rows > 0 {
+		bar := linalg.New(x.Rows, p.Support.Rows)
 		for i := range x.Rows {
 			copy(bar.Row(i), w)
 		}

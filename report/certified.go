@@ -16,9 +16,8 @@ const mostConfused = 40
 // ofLabels makes the page of a certificate of labels that any classifier predicted.
 // data may be nil.
 func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table) (*maker, error) {
-	c := p.Certificate
 	r := &maker{ctx: ctx, content: content{Title: "labels of " + cautious.Name(p.Target),
-		Valid: c.Valid, Sentence: p.Sentence, Conditions: c.Conditions,
+		Valid: p.Certificate.Valid, Sentence: p.Sentence, Conditions: p.Certificate.Conditions,
 		Standing: "bounds recomputed from the file's counts; krigo certify, " +
 			"or a report with the certified rows, recomputes the counts"}}
 	s := r.begin("glance", "At a glance")
@@ -29,7 +28,7 @@ func ofLabels(ctx context.Context, p *krigo.CertifiedLabels, data *dataset.Table
 		return nil, err
 	}
 	s.Foot = []fact{{"Data", fmt.Sprintf("%s: %s; hash of the rows %.16s…", cautious.Name(p.Source),
-		count(c.Rows, "certified row"), p.Hash)}, {"Certificate", r.Standing}}
+		count(p.Certificate.Rows, "certified row"), p.Hash)}, {"Certificate", r.Standing}}
 	return r, nil
 }
 

@@ -126,18 +126,17 @@ func (r *maker) rank() error {
 // of the column's scale, at some real rows. One pull-back computes it for all columns.
 func (r *maker) steepness() ([]float64, error) {
 	steep := make([]float64, len(r.columns))
-	q := r.q
 	d := r.real.d
 	// a pull-back costs about d times the support's rows for each row
-	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, q.Support.Rows)))))
+	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, r.q.Support.Rows)))))
 	chosen := spread(n, r.real.n())
 	a := linalg.New(len(chosen), d).Until(r.ctx)
 	da := linalg.New(len(chosen), d)
 	for i, k := range chosen {
 		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
 	}
-	if !q.Slopes(a, da) { // lengthscales stand in for derivatives that the posterior lacks
-		for j, l := range lengthscales(q.Kernel.Spec(q.Theta),
+	if !r.q.Slopes(a, da) { // lengthscales stand in for derivatives that the posterior lacks
+		for j, l := range lengthscales(r.q.Kernel.Spec(r.q.Theta),
 			model.InputsOf(r.m.Inputs, r.m.Encoding)) {
 			for k, c := range r.columns {
 				if slices.Contains(c.inputs, j) {

@@ -226,11 +226,10 @@ func (r *maker) take(table *dataset.Table) (err error) {
 
 // foot says where the page comes from.
 func (r *maker) foot(p Page) (facts []fact) {
-	m := r.m
 	var parts []string
 	for _, role := range []dataset.Role{dataset.Prior, dataset.Certified, dataset.Calibration,
 		dataset.Test} {
-		if n := m.Counts[role]; n > 0 {
+		if n := r.m.Counts[role]; n > 0 {
 			parts = append(parts, whole(n)+" "+
 				map[dataset.Role]string{dataset.Prior: "that train the model",
 					dataset.Certified: r.kept(), dataset.Calibration: "for calibration",
@@ -238,12 +237,12 @@ func (r *maker) foot(p Page) (facts []fact) {
 		}
 	}
 	// The first 16 digits of the rows' hash tell two tables with one name apart.
-	data := fmt.Sprintf("%s, %s: %s (seed %d)", m.Source, count(m.Counts.Sum(), "row"),
-		strings.Join(parts, ", "), m.Seed)
-	if len(m.All) > 16 {
-		data += "; hash of the rows " + m.All[:16] + "…"
+	data := fmt.Sprintf("%s, %s: %s (seed %d)", r.m.Source, count(r.m.Counts.Sum(), "row"),
+		strings.Join(parts, ", "), r.m.Seed)
+	if len(r.m.All) > 16 {
+		data += "; hash of the rows " + r.m.All[:16] + "…"
 	}
-	if r.data != nil && r.data.Source != m.Source {
+	if r.data != nil && r.data.Source != r.m.Source {
 		data += fmt.Sprintf("; shown are rows of %s", r.data.Source)
 	}
 	facts = []fact{{"Data", data}}
@@ -368,14 +367,13 @@ func (r *maker) function() {
 // supported chooses rows of the posterior's support as the rows at which the report draws the
 // function.
 func (r *maker) supported() {
-	n := r.q.Support.Rows
 	d := len(r.m.Inputs)
 	r.real = rows{what: "the rows that trained the model, which the model file holds", d: d}
 	if r.q.Inducing() > 0 {
 		r.real.what = inducing
 	}
-	chosen := spread(max(1, min(mostReference, mostNumbers/d)), n)
-	if len(chosen) < n {
+	chosen := spread(max(1, min(mostReference, mostNumbers/d)), r.q.Support.Rows)
+	if len(chosen) < r.q.Support.Rows {
 		r.real.what = fmt.Sprintf("%s of %s", whole(len(chosen)), r.real.what)
 	}
 	for _, i := range chosen {

@@ -89,10 +89,8 @@ func (r *maker) compared() {
 		s.ofTest(t)
 		all = append(all, s)
 	}
-	c := r.certified
-	x := r.context
-	if c != nil && x != nil {
-		rows := whole(x.Rows) + " " + r.kept()
+	if r.certified != nil && r.context != nil {
+		rows := whole(r.context.Rows) + " " + r.kept()
 		// The context in the file has the model's figures on the certified rows.
 		if !counted {
 			s := blank("this model", rows)
@@ -101,7 +99,7 @@ func (r *maker) compared() {
 		}
 		for _, of := range r.rivals() {
 			s := blank(of.name, rows)
-			if s.rmse, s.risk = of.RMSE, of.MeanRisk; c.Valid {
+			if s.rmse, s.risk = of.RMSE, of.MeanRisk; r.certified.Valid {
 				s.bound = of.MeanBound
 			}
 			all = append(all, s)

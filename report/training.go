@@ -98,7 +98,6 @@ func (r *maker) facts() (facts []fact) {
 // bound returns the certificate's bounds and what they are made of: empirical risk, KL and
 // penalties in nats. It returns nil without a certificate.
 func (r *maker) bound() []fact {
-	m := r.m
 	c := r.certified
 	if c == nil {
 		return nil
@@ -107,7 +106,7 @@ func (r *maker) bound() []fact {
 		cautious.RoundUp(c.MeanBound, 4))
 	if c.Route == pacbayes.Direct {
 		bound = fmt.Sprintf("hold-out bound on the %s %.4f",
-			spelling.Either(m.Classes != nil, "share of wrong labels", "mean"),
+			spelling.Either(r.m.Classes != nil, "share of wrong labels", "mean"),
 			cautious.RoundUp(c.MeanBound, 4))
 	}
 	sure := spelling.If(c.Valid,
@@ -116,7 +115,7 @@ func (r *maker) bound() []fact {
 	counted := spelling.Either(c.Groups > 0,
 		fmt.Sprintf("%s of %s", count(c.Groups, kind+"group"), count(c.Rows, "row")),
 		count(c.Rows, kind+"row"))
-	if m.Terms.Backtest {
+	if r.m.Terms.Backtest {
 		bound = fmt.Sprintf("none; loss of the mean %.4f", c.EmpiricalRisk)
 		counted = "the last " + count(c.Rows, "row")
 	}
@@ -131,7 +130,6 @@ func (r *maker) bound() []fact {
 // hyperparameters returns lines about the parameters of the kernel and of the mean:
 // a name, the value in scaled units, and the value in the column's unit.
 func (r *maker) hyperparameters() (cells [][]string) {
-	m := r.m
 	left := 0
 	var parts []kernel.Spec
 	var leaves func(s kernel.Spec)
@@ -187,20 +185,20 @@ func (r *maker) hyperparameters() (cells [][]string) {
 	for i, p := range r.q.Mean.Params() {
 		switch {
 		case i >= len(r.q.Beta):
-		case p.Kind == kernel.Slope && p.Dim >= 0 && p.Dim < len(m.Inputs):
+		case p.Kind == kernel.Slope && p.Dim >= 0 && p.Dim < len(r.m.Inputs):
 			if !told[p.Dim] {
 				left++
 				continue
 			}
 			cells = append(cells, []string{"slope of the mean along " +
-				cautious.Name(m.Inputs[p.Dim]), number(r.q.Beta[i]),
-				number(r.q.Beta[i]*unit/m.Scaling.InputScale[p.Dim]) + " of " + seen +
+				cautious.Name(r.m.Inputs[p.Dim]), number(r.q.Beta[i]),
+				number(r.q.Beta[i]*unit/r.m.Scaling.InputScale[p.Dim]) + " of " + seen +
 					" for each of " +
-					cautious.Name(m.Inputs[p.Dim])})
+					cautious.Name(r.m.Inputs[p.Dim])})
 		case p.Kind == kernel.Constant:
-			raw := m.Scaling.Raw(r.q.Beta[i])
+			raw := r.m.Scaling.Raw(r.q.Beta[i])
 			of := r.target
-			if m.Sited() != nil {
+			if r.m.Sited() != nil {
 				raw = r.q.Beta[i]
 				of = seen
 			}
@@ -217,10 +215,9 @@ func (r *maker) hyperparameters() (cells [][]string) {
 // parameters returns the parameters of a kernel that has no parts.
 // It leaves out the lengthscales of inputs that aren't in told, and left counts them.
 func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, left int) {
-	m := r.m
-	at := linalg.UpTo(len(m.Inputs)) // places of the kernel's inputs
+	at := linalg.UpTo(len(r.m.Inputs)) // places of the kernel's inputs
 	if _, columns, _ := s.Columns(); columns != nil {
-		at, _ = kernel.Find(model.InputsOf(m.Inputs, m.Encoding), columns...)
+		at, _ = kernel.Find(model.InputsOf(r.m.Inputs, r.m.Encoding), columns...)
 	}
 	unit, seen := r.seen()
 	if s.Variance != 0 {
@@ -238,7 +235,7 @@ func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, 
 				left++
 				continue
 			}
-			cells = append(cells, []string{"lengthscale of " + cautious.Name(m.Inputs[j]),
+			cells = append(cells, []string{"lengthscale of " + cautious.Name(r.m.Inputs[j]),
 				number(l), r.own(j, l)})
 		}
 	}
@@ -256,7 +253,7 @@ func (r *maker) parameters(s kernel.Spec, told map[int]bool) (cells [][]string, 
 		// the name may be "weight[2]"
 		label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 		if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(at) {
-			label += " of " + cautious.Name(m.Inputs[at[j-1]])
+			label += " of " + cautious.Name(r.m.Inputs[at[j-1]])
 		} else {
 			label = name
 		}

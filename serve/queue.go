@@ -104,15 +104,14 @@ func (q *queue) run(ctx context.Context, of client,
 	if d.Rows <= shortRows {
 		j.class = &q.short
 	}
-	c := j.class
 	// A client may have at most as many rows waiting as are still free, so that other clients
 	// always find room. A request with more rows than the limit is served if nothing else waits.
-	if c.rows > 0 && c.by[of]+d.Rows > q.limit-c.rows {
+	if j.class.rows > 0 && j.class.by[of]+d.Rows > q.limit-j.class.rows {
 		q.mu.Unlock()
 		return nil, nil, errBusy
 	}
-	c.add(of, j)
-	c.count(of, d.Rows)
+	j.class.add(of, j)
+	j.class.count(of, d.Rows)
 	if !q.busy {
 		q.busy = true
 		q.working.Go(q.work)

@@ -276,17 +276,16 @@ type parser struct {
 // read reads all rows into the table, or, for a stream, passes tables of enough rows on. The first
 // row may name the columns (see begin).
 func (p *parser) read() error {
-	t := p.table
 	for {
 		p.records.next(p.rows.InputOffset())
 		record, err := p.rows.Read()
 		if err != nil {
 			return p.end(err)
 		}
-		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
+		if len(record) == 1 && len(p.table.Names) != 1 && strings.TrimSpace(record[0]) == "" {
 			continue // a line of spaces
 		}
-		if t.Names == nil {
+		if p.table.Names == nil {
 			if record, err = p.begin(record); err != nil {
 				return err
 			}

@@ -308,6 +308,14 @@ type way struct {
 	advice  []Advice
 }
 
+// set gives a setting of the reading a value, unless that is "" or what the setting has.
+func (w *way) set(to *string, name, value string) {
+	if value != "" && *to != value {
+		*to = value
+		w.advice = append(w.advice, Advice{name, value})
+	}
+}
+
 // ways returns the ways in which a table may be read, beyond what was said already.
 func (c *column) ways() (all []way) {
 	said := c.t.Reading()
@@ -316,32 +324,22 @@ func (c *column) ways() (all []way) {
 	// Each way adds settings to those that were given: decimal mark and thousands, each with and
 	// without the unit that the strange cells have in common.
 	unit := c.commonUnit()
-	limits := said.Below == "" && slices.ContainsFunc(c.strange, func(code int) bool {
-		return belowLimit(c.texts[code])
-	})
-	above := said.Above == "" && slices.ContainsFunc(c.strange, func(code int) bool {
-		return aboveLimit(c.texts[code])
-	})
+	below := said.Below
+	if slices.ContainsFunc(c.of(c.strange), belowLimit) {
+		below = "half"
+	}
+	above := said.Above
+	if slices.ContainsFunc(c.of(c.strange), aboveLimit) {
+		above = "limit"
+	}
 	for _, units := range []string{"", unit} {
 		for _, marks := range [][2]string{{"", ""}, {",", ""}, {"", ","}, {"", " "}, {"", "'"},
 			{",", "."}, {",", " "}} {
 			w := way{reading: said}
-			if limits {
-				w.reading.Below = "half"
-				w.advice = []Advice{{"below", "half"}}
-			}
-			if above {
-				w.reading.Above = "limit"
-				w.advice = append(w.advice, Advice{"above", "limit"})
-			}
-			if marks[0] != "" && said.Decimal != marks[0] {
-				w.reading.Decimal = marks[0]
-				w.advice = append(w.advice, Advice{"decimal", marks[0]})
-			}
-			if marks[1] != "" && said.Thousands != marks[1] {
-				w.reading.Thousands = marks[1]
-				w.advice = append(w.advice, Advice{"thousands", marks[1]})
-			}
+			w.set(&w.reading.Below, "below", below)
+			w.set(&w.reading.Above, "above", above)
+			w.set(&w.reading.Decimal, "decimal", marks[0])
+			w.set(&w.reading.Thousands, "thousands", marks[1])
 			if units != "" {
 				w.reading.Units = append(slices.Clone(said.Units), units)
 				w.advice = append(w.advice, Advice{"units", units})

@@ -96,14 +96,13 @@ func (c *Chart) leftOf(ticks []Tick) float64 {
 // writeY writes the vertical axis's labels and its grid lines, and returns how far down the labels
 // reach.
 func (f *frame) writeY(b, grid *strings.Builder, left, top float64, ticks []Tick) (reach float64) {
-	axis := f.c.Y
 	names := lists.Of(ticks, func(t Tick) string { return t.Label })
 	widest := 0.
-	for _, text := range axis.After {
+	for _, text := range f.c.Y.After {
 		widest = max(widest, width(text))
 	}
 	names = distinguished(names, mostNames-widest)
-	for i, text := range axis.After {
+	for i, text := range f.c.Y.After {
 		names[i] += text
 		ticks[i].Label += text
 	}
@@ -111,7 +110,7 @@ func (f *frame) writeY(b, grid *strings.Builder, left, top float64, ticks []Tick
 	for i, t := range ticks {
 		_, y := f.at(XY{f.c.X.low, t.Value})
 		y += top
-		if axis.Names == nil {
+		if f.c.Y.Names == nil {
 			if lowest-y < letter+1 { // labels go upwards
 				continue
 			}

@@ -52,22 +52,21 @@ func KMeans(x matrix.Dense, m int, rng *rand.Rand) (matrix.Dense, error) {
 // plusPlus draws the rows at which the iterations start.
 // Each row's probability is proportional to its squared distance from the rows drawn before.
 func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
-	n := x.Rows
-	nearest := make([]float64, n) // squared distance to the nearest centre so far
+	nearest := make([]float64, x.Rows) // squared distance to the nearest centre so far
 	tries := 2 + int(math.Log(float64(m)))
 	rows := make([]int, tries)
 	sums := make([]float64, tries)
-	updated := matrix.New(tries, n)
+	updated := matrix.New(tries, x.Rows)
 
 	centres := make([]int, 1, m)
-	centres[0] = rng.IntN(n)
+	centres[0] = rng.IntN(x.Rows)
 	for i := range nearest {
 		nearest[i] = squaredDistance(x.Row(i), x.Row(centres[0]))
 	}
 	for len(centres) < m {
 		for t := range rows {
 			if rows[t] = draw(nearest, rng); rows[t] < 0 {
-				rows[t] = rng.IntN(n) // every row coincides with a centre
+				rows[t] = rng.IntN(x.Rows) // every row coincides with a centre
 			}
 		}
 		// Of the tries, take the row that leaves the smallest sum of squared distances.

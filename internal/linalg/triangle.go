@@ -36,20 +36,19 @@ func (t *Triangle) Solve(x Matrix) {
 		substitute(t.l, false, operand{Matrix: x}, operand{Matrix: x}, t.steps)
 		return
 	}
-	n := t.l.Rows
 	// the last panel of a step may end behind the last equation
-	v := Borrow(x.Rows, roundUp(n, width)+maxWidth)
+	v := Borrow(x.Rows, roundUp(t.l.Rows, width)+maxWidth)
 	for i := range x.Rows {
 		clear(v.Row(i)[copy(v.Row(i), x.Row(i)):])
 	}
 	r0 := 0
 	for _, all := range t.steps {
 		x.Check()
-		r1 := min(r0+all.depth, n)
+		r1 := min(r0+all.depth, t.l.Rows)
 		for i := range x.Rows {
 			forward(all, r1-r0, v.Row(i)[r0:])
 		}
-		for u := r1; u < n; u += width {
+		for u := r1; u < t.l.Rows; u += width {
 			for i := range x.Rows {
 				var sums [maxWidth]float64
 				columnTile(r1-r0, all.at(u-r0, 0), v.Row(i)[r0:], sums[:])

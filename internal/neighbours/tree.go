@@ -47,15 +47,14 @@ func newTree(x matrix.Dense, inverse []float64) *tree {
 
 // ordered returns a tree without points, and the points in the order of the leaves.
 func ordered(x matrix.Dense, inverse []float64) (*tree, matrix.Dense) {
-	n := x.Rows
-	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, n),
-		nodes: make([]node, nodesOf(n))}
-	for i := range n {
+	t := &tree{centre: round(x), inverse: inverse, rows: make([]int32, x.Rows),
+		nodes: make([]node, nodesOf(x.Rows))}
+	for i := range x.Rows {
 		t.rows[i] = int32(i)
 	}
-	scaled := t.scaled(x, matrix.Large(n, x.Cols).Until(x.Context()))
+	scaled := t.scaled(x, matrix.Large(x.Rows, x.Cols).Until(x.Context()))
 	t.boxes = matrix.New(len(t.nodes), 2*x.Cols)
-	t.grow(scaled, 0, 0, n)
+	t.grow(scaled, 0, 0, x.Rows)
 	return t, scaled
 }
 
@@ -97,12 +96,11 @@ const alone = 1 << 14
 // Random reads of 10⁷ rows would take most of the time.
 func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 	scaled.Check()
-	d := scaled.Cols
 	n := &t.nodes[number]
 	*n = node{lo: lo, hi: hi, left: None, right: None}
 	box := t.boxes.Row(number)
-	least := box[:d]
-	greatest := box[d:]
+	least := box[:scaled.Cols]
+	greatest := box[scaled.Cols:]
 	copy(least, scaled.Row(lo))
 	copy(greatest, least)
 	for i := lo; i < hi; i++ {
@@ -113,7 +111,7 @@ func (t *tree) grow(scaled matrix.Dense, number, lo, hi int) {
 	if hi-lo <= leafRows {
 		return
 	}
-	for j := range d {
+	for j := range scaled.Cols {
 		if greatest[j]-least[j] > greatest[n.axis]-least[n.axis] {
 			n.axis = j
 		}

@@ -360,9 +360,11 @@ func (s *server) evaluate(ctx context.Context, r *request) (*reply, error) {
 		return nil, &krigo.UsageError{Err: errors.New("--params is missing: pass flags to " +
 			"evaluate, and --params among them")}
 	}
-	e, err := krigo.Evaluate(ctx, table, params, args.Options)
-	return &reply{Result: e}, err
+	return replying(krigo.Evaluate(ctx, table, params, args.Options))
 }
+
+// replying returns a reply with a result, and the error.
+func replying[T any](result T, err error) (*reply, error) { return &reply{Result: result}, err }
 
 // fit trains a model. Its reply has the model file too.
 func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
@@ -500,8 +502,7 @@ func (s *server) certifyTargets(ctx context.Context, r *request) (*reply, error)
 	if err != nil {
 		return nil, err
 	}
-	found, err := recertified(ctx, all, table)
-	return &reply{Result: found}, err
+	return replying(recertified(ctx, all, table))
 }
 
 // recertified recomputes the certificates of all models, and what is certified of them together.
@@ -742,8 +743,7 @@ func (s *server) certifyPredictions(ctx context.Context, r *request) (*reply, er
 	if err != nil {
 		return nil, err
 	}
-	found, err := krigo.CertifyPredictions(ctx, table, args.Prediction, args.Options)
-	return &reply{Result: found}, err
+	return replying(krigo.CertifyPredictions(ctx, table, args.Prediction, args.Options))
 }
 
 // certifyLabels certifies labels that any classifier has predicted.
@@ -756,8 +756,7 @@ func (s *server) certifyLabels(ctx context.Context, r *request) (*reply, error) 
 	if err != nil {
 		return nil, err
 	}
-	found, err := krigo.CertifyLabels(ctx, table, o)
-	return &reply{Result: found}, err
+	return replying(krigo.CertifyLabels(ctx, table, o))
 }
 
 // watch adds outcomes to a ledger, the file that records outcomes, and returns how they compare

@@ -152,7 +152,6 @@ func FromAllRows(m *model.Model) string {
 // has neither.
 func others(m *model.Model) string {
 	c := m.Certificate
-	x := m.Context
 	further := spelling.Either(c.Groups > 0,
 		"further groups, on average over groups,",
 		"further rows")
@@ -186,6 +185,6 @@ func others(m *model.Model) string {
 	})
 	return spelling.If(len(each) > 0,
 		"\nFor comparison, %s%s.%s", lead, strings.Join(each, " and "), ends) +
-		spelling.If(x.LinearReason != "",
-			"\nNo linear model was compared, since %s.", x.LinearReason)
+		spelling.If(m.Context.LinearReason != "",
+			"\nNo linear model was compared, since %s.", m.Context.LinearReason)
 }

@@ -247,10 +247,9 @@ func (d *Dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.Options.Data
 	table, err = d.Options.Observed().Numbered(table.Within(d.Data.Context()), o.Target)
 	if err == nil {
-		inputs := d.Data.Inputs
-		filling := d.Data.Encoding.Filling(inputs, d.Scaling.InputMean,
+		filling := d.Data.Encoding.Filling(d.Data.Inputs, d.Scaling.InputMean,
 			o.Refuses || d.Scaling.Source == dataset.Declared)
-		d.Test, err = filling.Select(table, inputs, o.Target)
+		d.Test, err = filling.Select(table, d.Data.Inputs, o.Target)
 	}
 	if err == nil {
 		d.Test, err = o.Beyond(d.Test)

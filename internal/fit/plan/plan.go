@@ -162,15 +162,14 @@ func (p *Plan) checkSize(evaluating bool) error {
 func (p *Plan) chooseSolver(evaluating bool) error {
 	c := &p.Choice
 	k := p.Choice.Kind()
-	n := p.N
 	if k.Local {
 		c.Solver = posterior.ByNearest // Bind's problem finds by how many rows
 		terms := method.MaxTerms
 		if m, is := c.Method().(method.Nearest); is && !evaluating {
 			terms = m.Terms()
 		}
-		if n > terms {
-			p.Findings.Add(finding.SomeTerms, terms, n)
+		if p.N > terms {
+			p.Findings.Add(finding.SomeTerms, terms, p.N)
 		}
 		return nil
 	}
@@ -182,11 +181,11 @@ func (p *Plan) chooseSolver(evaluating bool) error {
 	trains := k.Exact && !p.Given && !c.OnBatches() // every step solves
 	if c.Solver == "auto" {
 		c.Solver = p.solverByRows(trains)
-		if c.Solver == posterior.ByCG && n > maxIterative {
+		if c.Solver == posterior.ByCG && p.N > maxIterative {
 			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on "+
 				"batches (--optimizer adam), or find parameters with a sparse objective (vfe) "+
 				"and condition on all rows with --init and --fix-parameters, or ask for "+
-				"--solver cg", p.Data.Source, n)
+				"--solver cg", p.Data.Source, p.N)
 		}
 	}
 	p.tellSolver(trains)

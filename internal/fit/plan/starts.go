@@ -108,8 +108,7 @@ func (p *Plan) theoryInducing(x linalg.Matrix) error {
 func (p *Plan) chooseInducing() error {
 	f := p.Families[0]
 	c := &p.Choice
-	seed := p.Options.Run.Seed
-	rng := rand.New(rand.NewPCG(seed, 0x696e6475))
+	rng := rand.New(rand.NewPCG(p.Options.Run.Seed, 0x696e6475))
 	// θ of the second start: ln l² = ln d for every lengthscale, and 0 for all other parameters.
 	theta := make([]float64, len(f.Kernel.Params()))
 	for i, q := range f.Kernel.Params() {
@@ -117,7 +116,7 @@ func (p *Plan) chooseInducing() error {
 			theta[i] = math.Log(float64(p.Data.Cols))
 		}
 	}
-	at, err := deal.Gather(p.sample(seed))
+	at, err := deal.Gather(p.sample(p.Options.Run.Seed))
 	if err != nil {
 		return err
 	}
@@ -200,7 +199,6 @@ func (p *Plan) sample(seed uint64) *dataset.Scaled {
 
 // Starts returns the points [θ, β, ln σ_n², Z] from which a family is trained.
 func (p *Plan) Starts(f Family, earlier *train.Result) [][]float64 {
-	o := p.Options
 	params := f.Kernel.Params()
 	g := f.GridParams()
 	at := func(spread, logNoise float64) []float64 {
@@ -213,7 +211,7 @@ func (p *Plan) Starts(f Family, earlier *train.Result) [][]float64 {
 		var steps []float64
 		if p.Ordinal != nil {
 			x[len(params)], steps = p.Ordinal.Start(p.All.Y)
-		} else if o.Sited() != nil && !o.Labels() && g > len(params) {
+		} else if p.Options.Sited() != nil && !p.Options.Labels() && g > len(params) {
 			n := float64(len(p.All.Y)) // f is a logarithm
 			x[len(params)] = math.Log(floats.Sum(p.All.Y)/n) - floats.Sum(p.All.Shift)/n
 		}
@@ -250,7 +248,7 @@ func (p *Plan) Starts(f Family, earlier *train.Result) [][]float64 {
 	// is a natural length.
 	starts = append(starts, at(1, math.Log(0.3)), at(0, 0))
 	// another stream than the stream that assigns roles
-	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f))
+	rng := rand.New(rand.NewPCG(p.Options.Run.Seed, 0x6b7269676f))
 	for len(starts) < p.Restarts {
 		x := at(0, math.Log(0.01)*rng.Float64())
 		for i := range params {

@@ -21,16 +21,16 @@ const folds = 3
 // It chooses the α with the smallest mean squared error of predictions for left-out rows, summed
 // over folds. α shapes only Q, so the certificate pays nothing for the choice.
 func CrossValidate(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (*plan.Plan, error) {
-	n := p.N
-	order := rand.New(rand.NewPCG(p.Options.Run.Seed, 0x666f6c64)).Perm(n)
+	order := rand.New(rand.NewPCG(p.Options.Run.Seed, 0x666f6c64)).Perm(p.N)
 	best := 0.0
 	least := math.Inf(1)
 	for _, alpha := range p.Choice.Grid() {
 		var square float64
 		// Each α trains once without each fold.
 		for fold := range folds {
-			rows := slices.Concat(order[:fold*n/folds], order[(fold+1)*n/folds:])
-			more, err := without(ctx, p, c, alpha, fold, rows, order[fold*n/folds:(fold+1)*n/folds])
+			rows := slices.Concat(order[:fold*p.N/folds], order[(fold+1)*p.N/folds:])
+			more, err := without(ctx, p, c, alpha, fold, rows,
+				order[fold*p.N/folds:(fold+1)*p.N/folds])
 			if err != nil {
 				return nil, err
 			}
@@ -45,7 +45,7 @@ func CrossValidate(ctx context.Context, p *plan.Plan, c *deal.Checkpoints) (*pla
 	}
 	chosen := at(p, best, p.Share)
 	chosen.Findings = slices.Clone(p.Findings)
-	chosen.Findings.Add(finding.AlphaByCV, best, folds, math.Sqrt(least/float64(n)),
+	chosen.Findings.Add(finding.AlphaByCV, best, folds, math.Sqrt(least/float64(p.N)),
 		p.Choice.Grid())
 	return chosen, nil
 }

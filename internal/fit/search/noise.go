@@ -140,12 +140,11 @@ func (p noiseProblem) fit(ctx context.Context) ([]float64, error) {
 
 // heldOut returns the −ln of the density of all rows, each predicted by a fit to the other folds.
 func (p noiseProblem) heldOut(ctx context.Context) (total float64, err error) {
-	all := p.rows
 	for fold := range noiseFolds {
 		q := p
 		q.rows = nil
 		var out []int
-		for k, i := range all {
+		for k, i := range p.rows {
 			// rows are in random order, so every fifth one makes a random fold
 			if k%noiseFolds == fold {
 				out = append(out, i)
@@ -373,14 +372,13 @@ func leftOutErrors(p *plan.Plan, q *posterior.Posterior) (x matrix.Dense, r2, me
 	err error) {
 	var errs []float64
 	rows := p.All
-	n := p.N
 	if left, variance, ok := q.LeaveOneOut(rows.Y); ok {
 		for i, y := range rows.Y {
 			errs = append(errs, y-left[i])
 			v = append(v, max(variance[i]-q.NoiseOf(i), 0))
 		}
 	} else {
-		of := lists.Spread(n, noiseRows)
+		of := lists.Spread(p.N, noiseRows)
 		some := objective.Memory{X: x.Like(len(of), p.Data.Cols), Y: make([]float64, len(of))}
 		if err := p.Rows.Pick(of, some.X.Data, some.Y); err != nil {
 			return x, nil, nil, nil, err
