@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/fitting"
 	"github.com/krigo-gp/krigo/internal/fit"
 	"github.com/krigo-gp/krigo/internal/fit/conduct"
 	"github.com/krigo-gp/krigo/matrix"
@@ -47,6 +48,8 @@ type Recertification struct {
 	RefitSeconds float64 `json:"refit_seconds,omitempty"`
 	// Declared says that Certify was given the declaration of the fit (see CertifyOptions).
 	Declared bool `json:"declared,omitempty"`
+	// Log says where the declaration stands in a log, if Certify was given one.
+	Log *Standing `json:"declaration_log,omitempty"`
 	// Shift is the bound for another source, if ShiftTo was called.
 	Shift *Shift `json:"shift,omitempty"`
 
@@ -102,6 +105,11 @@ type CertifyOptions struct {
 	// Certify fails if the model was fitted with another declaration, or if the declaration differs
 	// from what Declare writes.
 	Declaration []byte
+	// Log, if not nil, is the text of a log of declarations (see AppendLog). Certify says what it
+	// proves about the model's declaration. It fails if the log's chain is broken, or doesn't have
+	// the declaration up to the line whose SHA-256 is Head. Head "" is the last line's.
+	Log  []byte
+	Head string
 }
 
 // Certify recomputes a model's certificate from the model's parameters and the data of its fit.
@@ -123,6 +131,14 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 			return nil, fmt.Errorf("declaration: %w", err)
 		}
 	}
+	var standing *Standing
+	if o.Log != nil {
+		standing, err = fitting.Find(o.Log, fitting.Logged{Declaration: m.Terms.Declaration,
+			Rows: m.All, Target: m.Target}, o.Head)
+		if err != nil {
+			return nil, fmt.Errorf("log of declarations: %w", err)
+		}
+	}
 	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
@@ -133,7 +149,7 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
-		return m.recertify(ctx, table, d, o.Declaration != nil)
+		return m.recertify(ctx, table, d, o.Declaration != nil, standing)
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
 		return nil, faults.Usage("epsilon: the loss clipped-absolute has no ε: it counts " +
@@ -166,15 +182,16 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table,
 	if err != nil {
 		return nil, err
 	}
-	return &Recertification{Certificate: c, Valid: c.Valid, Declared: o.Declaration != nil}, nil
+	return &Recertification{Certificate: c, Valid: c.Valid, Declared: o.Declaration != nil,
+		Log: standing}, nil
 }
 
 // recertify recomputes the declared certificate from a view of the table.
 func (m *Model) recertify(ctx context.Context, table *dataset.Table, d *dataset.Data,
-	declared bool) (*Recertification, error) {
+	declared bool, standing *Standing) (*Recertification, error) {
 	v, err := m.Verify(d)
 	r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds,
-		Declared: declared}
+		Declared: declared, Log: standing}
 	r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
 	if m.Fitted != nil {
 		r.known.Refit = fmt.Sprintf("only fitting again shows it (certify with --refit; "+

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fitting"
 	"github.com/krigo-gp/krigo/internal/fit"
 	"github.com/krigo-gp/krigo/internal/fit/ask"
 	"github.com/krigo-gp/krigo/model"
@@ -71,6 +72,14 @@ func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, erro
 func Declared(declaration []byte) (Options, error) {
 	o, err := fit.ReadDeclared(declaration)
 	return Options(o), err
+}
+
+// AppendLog adds a declaration to the log in a file, which is created if there is none.
+// In such a log each line has the SHA-256 of the line before. AppendLog returns the number of the
+// new line, and its SHA-256, which is the log's head. If it fails, or if the process is killed, the
+// file stays as it was.
+func AppendLog(path string, declaration []byte) (line int, head string, err error) {
+	return fitting.AppendLog(path, declaration)
 }
 
 // Ties looks for what ties the rows of a table together.

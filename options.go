@@ -71,6 +71,8 @@ type (
 	Roles = fitting.Roles
 	// Declaration says what a fit is going to do with which rows.
 	Declaration = fitting.Declaration
+	// Standing says where a declaration stands in a log, and what that proves.
+	Standing = fitting.Standing
 	// Few says that a grouped model has no certificate because its groups are too few.
 	Few = fitting.Few
 	// Evaluation is the value of an objective at given parameters.

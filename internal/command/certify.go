@@ -25,7 +25,7 @@ import (
 type certifyFlags struct {
 	epsilon, shift                        float64
 	fresh, refit, noRefit, anytime, order bool
-	declaration, core                     string
+	declaration, core, log, head          string
 	of                                    predictedFlags
 	tables                                tableFlags
 }
@@ -48,6 +48,10 @@ show that a model's parameters are what the file says. certify fits again if its
 at most, unless you say --no-refit. It refuses a model if its refit predicts otherwise, by more than 1 % of the target's standard
 deviation. With --refit it fits again however long that takes, and every bit must come out the same.
 
+With --declared LOG, certify says what a log of declarations proves about the model's declaration, and what it doesn't.
+It refuses a log with a broken chain, or without the declaration. The chain ends at the last line, or at the line whose
+SHA-256 is --head.
+
 With --fresh, DATA has rows that the model never saw, or the model's own test rows. The bounds are then plain test-set
 bounds, which hold however the model was trained. If these rows contradict the model's own certificate, certify says
 so. It also counts rows that equal a row that the model was made from, since nobody can tell a copy from a second row
@@ -65,7 +69,7 @@ certified rows.`,
 			return exactly(2)(cmd, args)
 		},
 		RunE: c.over(func(cmd *cobra.Command, args []string, job ranks.Ranks) error {
-			if err := cmp.Or(f.check(cmd, job), f.checkCore(job)); err != nil {
+			if err := cmp.Or(f.check(cmd, job), f.checkOwn(job)); err != nil {
 				return err
 			}
 			if f.of.file != "" {
@@ -87,6 +91,10 @@ certified rows.`,
 		cliFlag{name: "declaration", everyday: true, value: "FILE", to: &f.declaration,
 			endings: []string{"json"},
 			help:    "check that the model was fitted as this declaration says (krigo declare)"},
+		cliFlag{name: "declared", everyday: true, value: "LOG", to: &f.log,
+			help: "say what this log proves about the model's declaration (krigo declare --log)"},
+		cliFlag{name: "head", everyday: true, value: "SHA256", to: &f.head,
+			help: "with --declared: a head of the log that was published", rule: "the last line's"},
 		cliFlag{name: "refit", everyday: true, to: &f.refit,
 			help: "fit again with the model's own options, and compare every bit"},
 		cliFlag{name: "no-refit", everyday: true, to: &f.noRefit,
@@ -127,9 +135,6 @@ func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 	case shifted && !(f.shift >= 0):
 		return misused("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01",
 			f.shift)
-	case f.declaration != "" && (f.fresh || f.of.file != ""):
-		return misused("--declaration with --fresh or --predictions: it is about a model and " +
-			"the data that it was made from")
 	}
 	// With --predictions there is no model, and so no flag about a model's fit.
 	err := f.of.alone(cmd, f.fresh || f.refit || f.noRefit || f.order || shifted)
@@ -144,11 +149,17 @@ func (f *certifyFlags) check(cmd *cobra.Command, job ranks.Ranks) error {
 	return nil
 }
 
-// checkCore refuses what --core doesn't go with.
-func (f *certifyFlags) checkCore(job ranks.Ranks) error {
-	if f.core != "" && (f.fresh || f.epsilon != 0 || f.of.file != "" || job.Size() > 1) {
+// checkOwn refuses what flags about a model and the data of its fit don't go with.
+func (f *certifyFlags) checkOwn(job ranks.Ranks) error {
+	switch {
+	case f.core != "" && (f.fresh || f.of.file != "" || f.epsilon != 0 || job.Size() > 1):
 		return misused("--core is for a model, the data that it was made from and its own ε, on " +
 			"one rank")
+	case f.declaration+f.log != "" && (f.fresh || f.of.file != ""):
+		return misused("--declared or --declaration with --fresh or --predictions: they are about " +
+			"a model and the data that it was made from")
+	case f.head != "" && f.log == "":
+		return misused("--head is for --declared LOG: it is a head of this log")
 	}
 	return nil
 }
@@ -181,10 +192,15 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 	if len(all.Models) > 1 {
 		return f.runTargets(cmd, c, args[0], all, table)
 	}
-	o := krigo.CertifyOptions{Epsilon: f.epsilon}
-	if f.declaration != "" {
-		if o.Declaration, err = memory.ReadFile(f.declaration, textTimes); err != nil {
-			return fmt.Errorf("--declaration %s: %w", f.declaration, err)
+	o := krigo.CertifyOptions{Epsilon: f.epsilon, Head: f.head}
+	for _, given := range []struct {
+		flag, name string
+		to         *[]byte
+	}{{"declaration", f.declaration, &o.Declaration}, {"declared", f.log, &o.Log}} {
+		if given.name != "" {
+			if *given.to, err = memory.ReadFile(given.name, textTimes); err != nil {
+				return fmt.Errorf("--%s %s: %w", given.flag, given.name, err)
+			}
 		}
 	}
 	// Fitting again checks the parameters, which the certificate alone can't.
@@ -205,7 +221,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 // runLabels recomputes the certificate of labels args[0] from the certified rows args[1].
 func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) error {
 	if name := changed(cmd, []string{"fresh", "refit", "no-refit", "anytime", "accept-file-order",
-		"declaration", "epsilon", "shift", "core"}); name != "" {
+		"declaration", "declared", "epsilon", "shift", "core"}); name != "" {
 		return misused("--%s is for models, and %s is a certificate of labels", name, args[0])
 	}
 	p, _, err := krigo.LoadLabels(args[0])
@@ -240,9 +256,9 @@ func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) e
 func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, all *krigo.Targets,
 	table *dataset.Table) error {
 	switch {
-	case f.fresh, f.declaration != "", f.epsilon != 0, f.order, cmd.Flags().Changed("shift"):
-		return misused("--fresh, --epsilon, --shift, --declaration and --accept-file-order are "+
-			"for the model of one target: krigo extract %s --target NAME writes it", name)
+	case f.fresh, f.declaration+f.log != "", f.epsilon != 0, f.order, cmd.Flags().Changed("shift"):
+		return misused("--fresh, --epsilon, --shift, --declaration, --declared and "+
+			"--accept-file-order are for the model of one target: krigo extract %s --target NAME writes it", name)
 	}
 	var d struct {
 		Targets  []*krigo.Recertification `json:"targets"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -262,6 +263,13 @@ func TestBadInput(t *testing.T) {
 			[]string{"would be lost"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--fresh", "--declaration", "nosuch.json"}, 2,
 			[]string{"--declaration with --fresh"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--fresh", "--declared", "nosuch.jsonl"}, 2,
+			[]string{"--declared or --declaration with --fresh"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--head", "00"}, 2, []string{"--head is for --declared"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--declared", "nosuch.jsonl"}, 1, []string{"--declared nosuch.jsonl"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--declared", "homes.csv"}, 1,
+			[]string{"log of declarations: line 1 isn't", "isn't a log of declarations"}},
+		{[]string{"declare", "homes.csv", "--target", "MEDV", "--log", "homes.csv"}, 1, []string{"--log: homes.csv: line 1"}},
 		{[]string{"declare", "homes.csv", "--target", "MEDV", "--budget", "1s"}, 2, []string{"--budget", "is for fit"}},
 		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full"}, 2, []string{"add --data FILE"}},
 		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "band", "--data", "homes.csv"}, 2,
@@ -1058,6 +1066,59 @@ func TestCertifyCore(t *testing.T) {
 	}
 	o := call(context.Background(), "certify", "rows.krigo", "rows.csv", "--core", "core", "--epsilon", "1")
 	must.Hold(t, o.status == 2 && strings.Contains(o.stderr, "--core is for"), "%+v", o)
+}
+
+// TestDeclarationLog: declare prints the hash of what it writes, and the head of the log that it adds to. certify says
+// what the log proves about the model's declaration, and refuses a log that was changed or doesn't have it.
+func TestDeclarationLog(t *testing.T) {
+	workplace(t)
+	var heads []string
+	for i, seed := range []string{"1", "2", "3"} {
+		o := call(t.Context(), "declare", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard", "off",
+			"--restarts", "1", "--seed", seed, "--log", "log.jsonl")
+		lines := strings.SplitAfter(read(t, "log.jsonl"), "\n")
+		heads = append(heads, fmt.Sprintf("%x", sha256.Sum256([]byte(lines[i]))))
+		hash := fmt.Sprintf("%x", sha256.Sum256([]byte(o.stdout)))
+		must.Be(t, o.stderr, "declaration: SHA-256 "+hash+"\nlog.jsonl: line "+fmt.Sprint(i+1)+"; its head is SHA-256 "+
+			heads[i]+"\n")
+		must.Hold(t, strings.Contains(lines[i], `"declaration_sha256":"`+hash+`"`), "%s", lines[i])
+		write(t, seed+".json", o.stdout)
+	}
+	o := call(t.Context(), "declare", "homes.csv", "--target", "MEDV", "--quiet")
+	must.Hold(t, o.status == 0 && o.stderr == "", "%+v", o)
+	runs(t, "fit", "homes.csv", "--declared", "2.json", "--out", "m.krigo", "--quiet")
+	certify := []string{"certify", "m.krigo", "homes.csv", "--quiet", "--no-refit", "--declared"}
+	said := flat(runs(t, append(certify, "log.jsonl", "--declaration", "2.json")...))
+	for _, want := range []string{"It proves: this declaration stands at line 2 of 3 in an unbroken chain whose head is " +
+		heads[2], "existed before it", "It doesn't prove: when the declaration was written (2",
+		"2 other declarations of this target, 2 of them of the same rows and columns"} {
+		must.Hold(t, strings.Contains(said, want), "%s doesn't say %s", said, want)
+	}
+	var d struct {
+		Log struct {
+			Line, Lines, Others int
+			Head                string `json:"head_sha256"`
+			Later               int    `json:"later_lines"`
+		} `json:"declaration_log"`
+	}
+	must.Do(t, json.Unmarshal([]byte(runs(t, append(certify, "log.jsonl", "--head", heads[1], "--json")...)), &d))
+	must.Hold(t, d.Log.Line == 2 && d.Log.Lines == 2 && d.Log.Later == 1 && d.Log.Others == 2 && d.Log.Head == heads[1],
+		"%+v", d)
+	lines := strings.SplitAfter(read(t, "log.jsonl"), "\n")
+	write(t, "changed.jsonl", strings.Replace(lines[0], "MEDV", "RM", 1)+lines[1]+lines[2])
+	write(t, "removed.jsonl", lines[0]+lines[2])
+	write(t, "cut.jsonl", lines[0]+lines[1])
+	write(t, "one.jsonl", lines[0])
+	write(t, "none.jsonl", "")
+	for _, c := range [][]string{
+		{"line 2 doesn't follow", "changed.jsonl"}, {"line 2 doesn't follow", "removed.jsonl"},
+		{"lines were removed", "cut.jsonl", "--head", heads[2]}, {"none of its 1 lines", "one.jsonl"},
+		{"none of its 0 lines", "none.jsonl"}, {"another declaration", "log.jsonl", "--declaration", "1.json"},
+		{"behind line 1", "log.jsonl", "--head", heads[0]},
+	} {
+		o := call(t.Context(), append(certify, c[1:]...)...)
+		must.Hold(t, o.status == 1 && o.stdout == "" && strings.Contains(o.stderr, c[0]), "%s: %+v", c, o)
+	}
 }
 
 // TestCompareFiles: a comparison has the same figures as text, CSV, JSON and HTML, and progress has a line for every

@@ -14,7 +14,6 @@ package fit
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -230,7 +229,7 @@ func ReadDeclared(declaration []byte) (o ask.Options, err error) {
 		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
 	}
 	o.Method = o.Method.FromFile()
-	o.Run.Declared = hashOf(declaration)
+	o.Run.Declared = fitting.SHA256(declaration)
 	o.Run.Declaration = declaration
 	return o, nil
 }
@@ -261,14 +260,11 @@ func withNotices(d fitting.Declaration, words []string) ([]byte, error) {
 	}{d.Version, plan{*d.Plan, words}})
 }
 
-// hashOf returns the SHA-256 of a declaration's bytes in hexadecimal digits.
-func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
-
 // CheckFollows checks that a model was fitted by this declaration, from the data of the
 // declaration.
 func CheckFollows(ctx context.Context, m *model.Model, table *dataset.Table,
 	declaration []byte) error {
-	switch hash := hashOf(declaration); {
+	switch hash := fitting.SHA256(declaration); {
 	case m.Terms.Declaration == "":
 		return errors.New("the model was fitted without a declaration")
 	case hash != m.Terms.Declaration:
@@ -291,7 +287,7 @@ func checkDeclared(ctx context.Context, table *dataset.Table, o ask.Asked,
 	if err != nil {
 		return err
 	}
-	if hash := hashOf(declaration); o.Run.Declared != hash {
+	if hash := fitting.SHA256(declaration); o.Run.Declared != hash {
 		return fmt.Errorf("the SHA-256 of the declaration is %s, not %s", hash, o.Run.Declared)
 	}
 	own, err := planned(ctx, table, o)

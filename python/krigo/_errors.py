@@ -99,7 +99,7 @@ COMMANDS = {
     **{name: f"krigo {name}" for name in ("declare", "demo", "generate", "inspect", "serve")},
     **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("dry_run", "fresh_start", "resume", "test")},
     "keep": "krigo predict --keep",
-    **{name: f"krigo certify --{name.replace('_', '-')}" for name in ("accept_file_order", "anytime", "declaration", "no_refit", "refit", "shift")},
+    **{name: f"krigo certify --{name.replace('_', '-')}" for name in ("accept_file_order", "anytime", "declaration", "head", "no_refit", "refit", "shift")},
 }
 
 
