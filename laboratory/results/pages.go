@@ -14,6 +14,7 @@ const widest = 160
 
 var (
 	marker = regexp.MustCompile(`^<!-- results: ([a-z0-9-]+)(, linked)? -->$`)
+	blanks = regexp.MustCompile(` ?\| ?`)
 	end    = "<!-- end -->"
 )
 
@@ -118,6 +119,11 @@ func (r *result) table() []string {
 	lines := []string{row(head), rule}
 	for _, cells := range r.Rows {
 		lines = append(lines, row(cells))
+	}
+	if r.Tight {
+		for i, line := range lines {
+			lines[i] = blanks.ReplaceAllString(line, "|")
+		}
 	}
 	return lines
 }

@@ -114,6 +114,13 @@ func TestTables(t *testing.T) {
 		"%s", got)
 }
 
+// TestTight: a tight table has no blanks beside its lines, and an empty cell none at all.
+func TestTight(t *testing.T) {
+	r := result{Align: "lr", Tight: true, Columns: []string{"a set", "n"}, Rows: [][]any{{"x", 1}, {"", 2}}}
+	got := strings.Join(r.table(), "\n")
+	must.Hold(t, got == "|a set|n|\n|---|--:|\n|x|1|\n||2|", "%s", got)
+}
+
 // TestFaults: markers that lead nowhere, and a table without a page, are errors.
 func TestFaults(t *testing.T) {
 	for page, want := range map[string]string{

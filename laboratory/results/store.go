@@ -28,9 +28,10 @@ type result struct {
 	Until    string   `json:"until,omitempty"` // date of the newest row, if rows differ
 	Command  string   `json:"command"`         // lines, run in the folder laboratory
 	Machine  string   `json:"machine"`
-	Defaults int      `json:"defaults"` // version of the defaults; 0: not known
-	Measures []string `json:"measures"` // names in measures.json
-	Align    string   `json:"align"`    // a letter for each column: l or r
+	Defaults int      `json:"defaults"`        // version of the defaults; 0: not known
+	Measures []string `json:"measures"`        // names in measures.json
+	Align    string   `json:"align"`           // a letter for each column: l or r
+	Tight    bool     `json:"tight,omitempty"` // no blanks beside |, for a page whose words are counted
 	Columns  []string `json:"columns"`
 	Rows     [][]any  `json:"rows"`
 }
