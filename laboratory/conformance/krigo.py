@@ -46,7 +46,7 @@ def run(program, draw, n, levels, by=""):
 
 
 def fit(program, folder, table, n, further=()):
-    """Fits a model with n certified rows. Returns its JSON, None if there is none, and its path."""
+    """Fits a model with n certified rows. Returns its JSON, None after a refusal, and its path."""
     model = os.path.join(folder, "model.krigo")
     share = repr(TRAIN / (TRAIN + n))
     text = asked(
