@@ -95,7 +95,7 @@ func TestStuckOnSample(t *testing.T) {
 	must.Hold(t, len(m.Findings.Of(finding.KernelsOnSome)) == 0, "%q", m.Findings)
 }
 
-// TestLuckySample: by chance the sample has more evidence for each row than all rows, of which nearly all is noise.
+// TestLuckySample: by chance the sample has more evidence for each row than all rows, which are nearly noise alone.
 // That doesn't say that training is stuck.
 func TestLuckySample(t *testing.T) {
 	must.Long(t)

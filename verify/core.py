@@ -3,10 +3,9 @@
 or what certify --predictions says of labels:                   python3 core.py CERTIFICATE.json DATA.csv
 
 This file is meant to be read from its first line to its last. It needs only Python and shares nothing with krigo, nor does it know what a
-Gaussian process is. No float decides anything: numbers are whole or fractions, and what is rounded makes the promise weaker.
+Gaussian process is. Numbers are whole or fractions (delta is the float of the header), and what is rounded makes the promise weaker.
 DATA is CSV in UTF-8 with commas, a line of names, plain numbers, and nothing in gaps. PREDICTIONS has the predictions of the certified rows.
 `krigo certify MODEL DATA --core FOLDER` writes it, and a rows.csv in place of DATA that are written otherwise. Any other program may write
-
     krigo core 1,SHA-256 of the file MODEL,SHA-256 of all that follows this line
     row,predicted,sd
     12,22.41,
@@ -21,17 +20,15 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, factorial, floor, isfinite, log, pi, prod, sin, sqrt
-
 CERTIFIED, COUNTS = 3, ("band", "relative", "scaled", "asymmetric", "label")  # the fourth role; losses that count misses
 SLACK = Fraction(1, 10**6)  # a stored number may differ by it from what holds. What is said holds without it
-WORD = ("that the predictions are the model's (verify.py and krigo certify predict themselves)",
-        "that the model, epsilon and the sds come from prior rows alone, and that options, delta among them, were chosen before certified rows were seen",
+WORD = ("that the predictions are the model's (verify.py and krigo certify predict themselves), and the ties in the header, which limit the population, all that were found",
+        "that what predicts, epsilon and the sds come from prior rows alone, and that options, delta among them, were chosen before certified rows were seen",
         "that DATA are the rows that were measured, and that they and further rows are independent draws from one source")
-class Refused(Exception):
-    """Why nothing is said."""
+INFINITE = Fraction(10)**999  # the error of a row whose unit is 0, larger than any width
+class Refused(Exception): """Why nothing is said."""
 def require(ok, why):
-    if not ok:
-        raise Refused(why)
+    if not ok: raise Refused(why)
 # ---- 1. The header is JSON, and each of its fields has the type that is asked for ----------------------------------------------------------
 class Fields:  # an object. A missing field counts as zero
     def __init__(self, entries):
@@ -41,16 +38,11 @@ class Fields:  # an object. A missing field counts as zero
         v = self.entries.get(name)
         require(v is None or type(v) is kind or kind is float and type(v) is int, f"the header's {name} isn't a {kind.__name__}")
         return (None if kind is dict else kind()) if v is None else kind(v)
-    def of(self, name):
-        return Fields(self(name, dict))
-    def list(self, name, kind):
-        return [Fields({name: v})(name, kind) for v in self(name, list)]
-    def objects(self, name):
-        return [Fields(v) for v in self.list(name, dict)]
-    def has(self, name):
-        return self.entries.get(name) is not None
-    def exact(self, name):
-        return Fraction(self(name, float))
+    def of(self, name): return Fields(self(name, dict))
+    def list(self, name, kind): return [Fields({name: v})(name, kind) for v in self(name, list)]
+    def objects(self, name): return [Fields(v) for v in self.list(name, dict)]
+    def has(self, name): return self.entries.get(name) is not None
+    def exact(self, name): return Fraction(self(name, float))
 def plain(pairs):  # refuses names that occur twice, or have capital letters: another reader might use another value for them
     odd = [n for n, _ in pairs if n != n.casefold() and n not in ("Kind", "Below", "Above", "L", "Digits")]
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
@@ -68,15 +60,15 @@ def table(raw):
     names, *rows = [[c.strip() for c in row] for row in csv.reader(raw.decode("utf-8-sig").splitlines(), strict=True) if row]
     require(len(set(names)) == len(names) and all(len(r) == len(names) for r in rows), "DATA isn't a table with different names and equally long rows")
     return {n: [row[j] for row in rows] for j, n in enumerate(names)}
-def bits(v):
-    return struct.pack("<d", v) if v == v else bytes.fromhex("010000000000f87f")  # noqa: PLR0124
-def long_text(text):
-    return struct.pack("<Q", len(text.encode())) + text.encode()
-def sha(b):
-    return hashlib.sha256(b).digest()
+def number(c):  # a cell as it is written. Its float64, which krigo reads, differs from it by less than what is counted as a miss
+    v = Decimal(c)
+    require("_" not in c and v.is_finite() and abs(v.adjusted()) < 400, f"{c!r} isn't a plain number")
+    return Fraction(v)
+def bits(v): return struct.pack("<d", v) if v == v else bytes.fromhex("010000000000f87f")  # noqa: PLR0124
+def long_text(text): return struct.pack("<Q", len(text.encode())) + text.encode()
+def sha(b): return hashlib.sha256(b).digest()
 def fnv(b, h=0xCBF29CE484222325):
-    for byte in b:
-        h = (h ^ byte) * 0x100000001B3 % 2**64
+    for byte in b: h = (h ^ byte) * 0x100000001B3 % 2**64
     return h
 def hashed_order(head, names, columns, rests):
     """Returns the order of the columns in a row's bytes. It follows from the cells, so that nobody can choose it, and roles with it."""
@@ -84,8 +76,7 @@ def hashed_order(head, names, columns, rests):
     order = sorted(range(len(names)), key=lambda k: (sums[k], names[k].encode()))
     require((head.list("hash_order", int) or sorted(order)) == order, "hash_order doesn't follow from the rows, or they aren't written plainly: use rows.csv of certify --core")
     return order
-def hash_of(digests, columns):
-    return sha(struct.pack("<QQ", len(digests), columns) + b"".join(sorted(digests))).hex()  # of rows in any order
+def hash_of(digests, columns): return sha(struct.pack("<QQ", len(digests), columns) + b"".join(sorted(digests))).hex()  # of rows in any order
 def keys(salt, digests):  # a key for each digest, and different keys for equal rows
     seen = {}
     for d in digests:
@@ -103,10 +94,10 @@ def certified(head, data):
     if head.has("classes"):
         data = {**data, target: [str(head.list("classes", str).index(c)) if c else "" for c in data[target]]}
     targets, further = head.list("targets", str) or [target], [head(n, str) for n in ("offset", "exposure", "noise_column") if head.has(n)]
-    cells = [[long_text(c) if entry.has("categories") else bits(float(c or "nan")) for c in data[n]] for n, entry in zip(names, coding or [Fields({})] * len(names))]
+    cells = [[long_text(c) if entry.has("categories") else bits(float(number(c)) if c else float("nan")) for c in data[n]] for n, entry in zip(names, coding or [Fields({})] * len(names))]
     def digests(rows, columns, order=None):
         """Returns the rows' digests and groups. A row's bytes are its inputs, a number as its float64, a category behind its length, and these columns."""
-        rests = [b"".join(bits(float(data[c][i] or "nan")) for c in columns) for i in rows]
+        rests = [b"".join(bits(float(number(data[c][i])) if data[c][i] else float("nan")) for c in columns) for i in rows]
         order = order or hashed_order(head, names, [[c[i] for i in rows] for c in cells], rests)
         groups = [data[group][i] if group in data else sha(b"".join([c[i] for c in cells] + [rest])).hex() if group else "" for i, rest in zip(rows, rests)]
         return [sha(b"".join([cells[k][i] for k in order] + [rest] + [long_text(g)] * (group != ""))) for i, rest, g in zip(rows, rests, groups)], groups, order
@@ -124,7 +115,7 @@ def certified(head, data):
     role = {i: role_of[p] for i, p in zip(dealt, place)}
     require([sum(role[i] == r for i in own) for r in range(4)] == head.list("rows_by_role", int), "rows_by_role doesn't count the rows that get each role")
     require(hash_of([d for i, d in zip(own, mine) if role[i] == CERTIFIED], len(names)) == head("certified_rows_sha256", str), "certified_rows_sha256 is of other rows")
-    return [(i, Fraction(float(data[target][i])), g) for i, g in zip(own, own_groups) if role[i] == CERTIFIED]
+    return [(i, number(data[target][i]), g) for i, g in zip(own, own_groups) if role[i] == CERTIFIED]
 # ---- 3. Bounds: functions of counts, n and delta. proof/README.md says why each holds ------------------------------
 def holds(k, n, p, delta):
     """Returns whether P(Bin(n, p) <= k) <= delta: whether the sum of comb(n, i) a^i (b-a)^(n-i) for i <= k is at most delta b^n, with p = a/b."""
@@ -180,37 +171,35 @@ def betting(losses, delta, one=2**64):
     return least(lambda m: m == 1 or m * len(losses) >= sum(losses) and rich(m))
 # ---- 4. The sentence, from counts, n, delta and the population --------------------------------------------------------------------------------
 def up(v):  # a width in words: four digits, rounded up
-    power = next(k for k in range(-400, 400) if v < Fraction(10)**k) - 4
+    power = next(k for k in range(-1000, 1000) if v < Fraction(10)**k) - 4
     return format(Decimal(ceil(v / Fraction(10)**power)).scaleb(power).normalize(), "f")
-def percent(share, places=2):
-    return format((Decimal(floor(10**places * 100 * share)) / 10**places).normalize(), "f") + " %"  # rounded down
+def percent(share, places=2): return format((Decimal(floor(10**places * 100 * share)) / 10**places).normalize(), "f") + " %"  # rounded down
 def within(t, target, w):  # in words, what holds of a prediction whose error is at most w times epsilon
     below, above, raw = t.of("loss").exact("Below"), t.of("loss").exact("Above"), t.exact("epsilon_raw") * w
     return {"relative": f"lie within ±{up(100 * below * w)} % of {target!r}", "scaled": f"lie within {up(below * w)} of their sds of {target!r}", "label": f"are right about {target!r}",
             "asymmetric": f"lie at most {up(raw)} below and {up(raw * above / below)} above {target!r}"}.get(t.of("loss")("Kind", str), f"lie within ±{up(raw)} of {target!r}")
-def population(head):
-    ties = [" of ".join([k if (k := t("kind", str)).isalpha() else repr(k), *map(repr, t.list("columns", str))]) for t in head.objects("ties") if head("group", str) in ("", "(equal rows)")]
+def population(heads):  # of all these targets together
+    head, also = heads[0], f" that have {' and '.join(repr(h('target', str)) for h in heads)}" * (len(heads) > 1 and not heads[0].has("kinds"))
+    ties = list(dict.fromkeys(" of ".join([k if (k := t("kind", str)).isalpha() else repr(k), *map(repr, t.list("columns", str))]) for h in heads for t in h.objects("ties") if head("group", str) in ("", "(equal rows)")))
     said = f"groups from the same source (grouped by {head('group', str)!r}, on average over groups)" if head("group", str) else "rows from the same source"
-    return said + f" whose {' and '.join(ties)} occurred in the fitted table" * (ties != [])
-def say(head, t, c, ratios, groups, delta, words):
+    return said + f" whose {' and '.join(ties)} occurred in the fitted table" * (ties != []) + also
+def say(heads, t, c, ratios, groups, delta, words):
     """Says what holds of predictions with these errors, in multiples of epsilon, and refuses a certificate that says more."""
-    grouped, promise, is_curve = head("group", str) != "", t.exact("promise"), t("curve", bool)
+    grouped, promise, is_curve, kind = heads[0]("group", str) != "", t.exact("promise"), t("curve", bool), t.of("loss")("Kind", str)
     units, n, part = {}, len(set(groups)) if grouped else len(ratios), delta / (2 if promise and not is_curve else 1)
     for r, g in zip(ratios, groups if grouped else range(n)):
         units.setdefault(g, []).append(r * (1 + Fraction(1, 10**9)))  # what is within a billionth of a width misses it
-    def lost(width):
-        return [Fraction(sum(r > width for r in rs), len(rs)) for rs in units.values()]
-    def bound(width):
-        return betting(lost(width), part) if grouped else binomial(int(sum(lost(width))), n, part)
+    def lost(width): return [Fraction(sum(r > width for r in rs), len(rs)) for rs in units.values()]
+    def bound(width): return betting(lost(width), part) if grouped else binomial(int(sum(lost(width))), n, part)
     require(n >= 20 and (c("rows", int), c("groups", int)) == (len(ratios), n * grouped), "the certificate counts another number of rows or groups, or fewer than 20")
-    known = t("rules", int) == 3 if is_curve else not grouped or c("family", str) == t("family", str) == "betting" and t("rules", int) == 2
-    require(known and not t.list("slices", str), "not checked by core.py: slices, curves by older rules, and groups but by betting and its newest rules")
+    known = t("rules", int) == 3 and not grouped if is_curve else not grouped or c("family", str) == t("family", str) == "betting" and t("rules", int) == 2
+    known = known and not t.list("slices", str) and (kind != "label" or not (promise or is_curve))
+    require(known, "not checked by core.py: slices, curves by older rules or of groups, groups but by betting and its newest rules, and labels with widths")
     epsilon, lines = c.exact("epsilon"), []
     if is_curve:
         errors, bounds = sorted(r for rs in units.values() for r in rs), curve(n, delta, c.of("curve").exact("level") * (1 - SLACK), promise)
-        points = [(errors[n - 1 - k], b) for k, b in bounds if b < 1]
-        def bound(width):
-            return min([b for w, b in points if w <= width], default=Fraction(1))
+        points = [(errors[n - 1 - k], b) for k, b in bounds if b < 1 and errors[n - 1 - k] < INFINITE]
+        def bound(width): return min([b for w, b in points if w <= width], default=Fraction(1))
         for p in c.of("curve").objects("points"):
             require(bound(p.exact("half_width") / epsilon * (1 + SLACK)) <= p.exact("bound") + SLACK, "a point of the curve promises more than holds")
         lines = [(s, min(w for w, b in points if b <= s)) for s in (Fraction(k, 100) for k in (20, 10, 5, 1)) if any(b <= s for _, b in points)]
@@ -224,13 +213,14 @@ def say(head, t, c, ratios, groups, delta, words):
         least_width, width = width / epsilon * (1 + SLACK if is_curve else 1 - SLACK), width / epsilon * (1 + SLACK)
         require((is_curve or listed) and (bound(least_width) <= out or not (grouped or is_curve) and holds(int(sum(lost(least_width))), n, out, part)), "the promise doesn't hold")
         lines.append((out, width))
-    first = f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence (over the draw of the {n} certified {'groups' if grouped else 'rows'}), of predictions on further {population(head)}"
+    first = f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence (over the draw of the {n} certified {'groups' if grouped else 'rows'}), of predictions on further {population(heads)}"
+    require(all(1 - b <= 1 - sum(lost(w)) / n for b, w in lines), "more is promised of further rows than holds of certified ones")
     said = [f"  at least {percent(1 - b)} {words(w)} ({percent(1 - sum(lost(w)) / n)} of the certified ones)" for b, w in sorted(lines, key=lambda line: line[1])]
     return [first, *said] + ["  nothing is known"] * (not said) + ["  (all of this together)"] * (len(said) > 1)
 def ratio(t, y, predicted, sd):  # the error of a prediction as a multiple of epsilon
     kind, below, above, d = t.of("loss")("Kind", str), t.of("loss").exact("Below"), t.of("loss").exact("Above"), y - predicted
-    unit = {"relative": abs(y) * below, "scaled": abs(sd) * below}.get(kind, t.exact("epsilon_raw") * (above / below if kind == "asymmetric" and d < 0 else 1))
-    return abs(d) / unit if unit else Fraction(10**9 * (d != 0))
+    unit = {"relative": abs(y) * below, "scaled": abs(sd or 0) * below}.get(kind, t.exact("epsilon_raw") * (above / below if kind == "asymmetric" and d < 0 else 1))
+    return abs(d) / unit if unit else INFINITE * (d != 0)
 def model(raw, data, predictions):  # what a model file certifies: of each target, and of all together
     several = raw[8:12] == struct.pack("<I", *SEVERAL)
     (top, body, at), heads, rows_of, lines = opened(raw, SEVERAL if several else ONE_MODEL), [], {}, []
@@ -238,31 +228,38 @@ def model(raw, data, predictions):  # what a model file certifies: of each targe
         heads, at = heads + [opened(body[at:at + n], ONE_MODEL)[0]], at + n
     heads, (first, _, rest) = heads or [top], predictions.partition(b"\n")
     require(first.decode().strip().split(",") == ["krigo core 1", sha(raw).hex(), sha(rest).hex()], "PREDICTIONS are of another model, or were altered")
-    predicted = {int(row[0]) - 1: list(map(Fraction, (v or "0" for v in row[1:]))) for row in [*csv.reader(rest.decode().splitlines())][1:]}
+    named, *table_of = csv.reader(rest.decode().splitlines(), strict=True)
+    predicted = {int(row[0]) - 1: [number(v) if v else None for v in row[1:]] for row in table_of}
+    require(named[0] == "row" and len(predicted) == len(table_of), "PREDICTIONS have no column row, or a row twice")
     said, kinds = top.of("together") if several else Fields({}), heads[0].has("kinds")
     delta, parts = said.exact("delta"), said("parts", int)
+    alike = all(h.entries.get(n) == heads[0].entries.get(n) for h in heads for n in ("group", "seed", "split", "kinds"))
+    names = [f"{of('column', str)}={k}" for of in [heads[0].of("kinds")] for k in of.list("labels", str)] if kinds else [h("target", str) for h in heads]
+    require(alike and names == [h("target", str) for h in heads], "models of one file deal their rows alike, and each label has a model")
     for j, head in enumerate(heads):
         require(head.has("certificate"), f"there is no certificate of {head('target', str)}: {head('certificate_reason', str)}")
         t, c, kind = head.of("terms"), head.of("certificate"), head.of("terms").of("loss")("Kind", str)
         known = t("fixed", bool) and t("informed", bool) and t("route", str) == "direct" and not t("elsewhere", bool) and kind in COUNTS
-        require(known, "not checked by core.py: random draws, what the certified rows trained, and losses that don't count misses")
-        require(c("valid", bool) and t("scaling", str) != "all-rows" and not t("backtest", bool), "this is a backtest or a heuristic bound, and no certificate")
+        known = known and c("valid", bool) and t("scaling", str) != "all-rows" and not t("backtest", bool)
+        require(known, "not checked by core.py: backtests, heuristic bounds, random draws, what the certified rows trained, and losses that don't count misses")
         below, raw = t.of("loss")("Below", float), t("epsilon_raw", float)
         same = c("delta", float) == t("delta", float) and (c("loss", str), c("epsilon", float), c("epsilon_raw", float)) == (kind, below, raw)
         sound = min(below, raw) > 0 and 0 <= t("promise", float) < 1 and (kind != "asymmetric" or t.of("loss")("Above", float) > 0) and (kind != "label" or raw == 0.5)
         require(same and sound, "certificate and terms disagree")
-        adds_up = not several or t("delta", float) == said("delta", float) / parts and parts >= (1 if kinds else len(heads) + said.has("certificate"))
+        adds_up = not several or t("delta", float) == said("delta", float) / parts and (parts == 1 if kinds else parts >= len(heads) + said.has("certificate"))
         require(adds_up and 0 < t("delta", float) < 0.5, "the parts of delta don't add up")
         rows = certified(head, data)
-        require(all(len(predicted.get(i, ())) == 2 * len(heads) for i, *_ in rows), "PREDICTIONS lack a certified row")
+        require(all(len(predicted.get(i, ())) == 2 * len(heads) and predicted[i][2 * j] is not None for i, *_ in rows), "PREDICTIONS lack a certified row")
+        require(kind != "label" or all(y in (0, 1) for _, y, _ in rows), "a label isn't 0 or 1")
         ratios = [ratio(t, y, *predicted[i][2 * j:2 * j + 2]) for i, y, _ in rows]
         for (i, y, g), r in zip(rows, ratios):
             rows_of.setdefault(i, []).append((r, y, predicted[i][2 * j], g))
-        lines += say(head, t, c, ratios, [g for *_, g in rows], t.exact("delta"), lambda w: within(t, head("target", str), w))  # noqa: B023
+        lines += say([head], t, c, ratios, [g for *_, g in rows], t.exact("delta"), lambda w: within(t, head("target", str), w))  # noqa: B023
     if said.has("certificate"):  # a row misses if any target misses. A label is wrong if another class is as likely as the row's own
         whole = [v for v in rows_of.values() if len(v) == len(heads)]
+        require(not kinds or all(sum(y for _, y, *_ in v) == 1 for v in whole), "a row has no label, or two")
         worst = [max(r for r, *_ in v) if not kinds else Fraction(2 * any(p >= q for _, y, p, _ in v if not y for _, z, q, _ in v if z)) for v in whole]
-        lines += say(heads[0], heads[0].of("terms"), said.of("certificate"), worst, [v[0][-1] for v in whole], delta / parts, lambda w: " and ".join(
+        lines += say(heads, heads[0].of("terms"), said.of("certificate"), worst, [v[0][-1] for v in whole], delta / parts, lambda w: " and ".join(
             within(h.of("terms"), h("target", str), w) for h in heads) if not kinds else f"have the right label of {heads[0].of('kinds')('column', str)!r}")
     return lines + [f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence all of this together"] * (parts > 1)
 # ---- 5. Labels that another program predicted --------------------------------------------------------------------------------------------------
@@ -273,7 +270,10 @@ def labels(raw, data):  # what a certificate of labels states, from its confusio
     known = known and not (o("group", str) or o("at_most_wrong", float) or o("recall", float))
     require(known and 0 < delta < Fraction(1, 2), "not checked by core.py: labels of groups, thresholds, and statements but error, classes, predicted and slices")
     classes, truth, own = c.list("classes", str), data[o("target", str)], data.get(o("prediction", str))
-    own = own or [classes[row.index(max(row))] for row in zip(*(map(float, data[prefix + k]) for k in classes))]
+    likely = () if own else [*zip(*(map(number, data[prefix + k]) for k in classes))]
+    sound = c("valid", bool) and (own or not o("prediction", str)) and all(row.count(max(row)) == 1 for row in likely)
+    require(sound, "this is no certificate, or predictions are missing, or two classes are equally likely, so that their order would decide")
+    own = own or [classes[row.index(max(row))] for row in likely]
     confusion = [[sum(pair == (a, b) for pair in zip(truth, own)) for b in classes] for a in classes]
     require(c.list("confusion", list) == confusion and c("rows", int) == len(truth) == sum(map(sum, confusion)), "the confusion matrix differs")
     lines = [f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence (over the draw of the {len(truth)} certified rows), of labels on further rows from the same source"]

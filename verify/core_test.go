@@ -146,6 +146,8 @@ func TestCore(t *testing.T) {
 		{"a draw", set("terms.route", "twice"), "random draws"},
 		{"a negative epsilon", all(times("certificate.epsilon_raw", -1, 0), times("terms.epsilon_raw", -1, 0)), "disagree"},
 		{"columns in another order", set("hash_order", []any{1, 0}), "hash_order"},
+		{"a label", all(set("terms.loss.Kind", "label"), set("certificate.loss", "label"),
+			set("terms.epsilon_raw", 0.5), set("certificate.epsilon_raw", 0.5)), "a label isn't 0 or 1"},
 	}
 	for _, c := range []coreCase{
 		{"band", rows, nil, of("y", krigo.Promise{Epsilon: 0.4}), certificate},
@@ -171,16 +173,20 @@ func TestCore(t *testing.T) {
 			{"fewer misses", times("certificate.empirical_risk", 1, -0.02), "counts"},
 			{"a lower bound", times("certificate.mean_bound", 0.95, 0), "only"},
 			{"fewer rows in groups", times("certificate.rows", 1, -1), "another number of rows"},
+			{"widths for groups", all(set("terms.curve", true), set("terms.rules", 3)), "curves by older rules or of groups"},
 			{"rows for groups", all(left("group"), left("groups_by_role")), "DATA are other rows"},
 		}},
 		{"two classes", rows, nil, of("label", krigo.Promise{}), []forgery{
 			{"fewer misses", times("certificate.empirical_risk", 1, -0.02), "counts"},
+			{"widths for labels", all(set("terms.curve", true), set("terms.rules", 3)), "labels with widths"},
+			{"a promised width for labels", set("terms.promise", 0.95), "labels with widths"},
 			{"swapped classes", set("classes", []any{"rose", "iris"}), "DATA are other rows"},
 			{"labels that needn't be likely", all(set("certificate.epsilon_raw", 0.9), set("terms.epsilon_raw", 0.9)), "disagree"},
 		}},
 		{"three classes", rows, nil, kinds, []forgery{
 			{"a lower bound", times("together.certificate.mean_bound", 0.9, 0), "only"},
 			{"more of delta", set("together.parts", 2), "parts of delta"},
+			{"parts for classes", all(set("together.parts", 2), times("together.delta", 2, 0)), "parts of delta"},
 		}},
 		{"two targets", rows, []string{"y", "z"}, both, []forgery{
 			{"fewer misses", times("together.certificate.empirical_risk", 1, -0.02), "counts"},
@@ -245,6 +251,10 @@ func TestCoreForgedTables(t *testing.T) {
 	refused("other predictions under a hash that fits", "counts")
 	bound(t, predictions, model, func(string) string { return strings.Join(lines[1:len(lines)-1], "\n") })
 	refused("without a row", "lack a certified row")
+	bound(t, predictions, model, func(text string) string { return text + lines[len(lines)-1] + "\n" })
+	refused("a row twice", "a row twice")
+	bound(t, predictions, model, func(text string) string { return strings.Replace(text, ".", "e999999999.", 1) })
+	refused("a number that no float64 holds", "REFUSED")
 	bound(t, predictions, model, func(string) string {
 		swapped := lines[1] + "\n"
 		for _, line := range lines[2:] {
@@ -253,7 +263,7 @@ func TestCoreForgedTables(t *testing.T) {
 		}
 		return swapped
 	})
-	refused("swapped targets", "counts")
+	refused("swapped targets", "lack a certified row") // z is missing there
 	must.Do(t, os.WriteFile(table, bytes.Replace(rows, []byte(",iris"), []byte(",rose"), 1), 0o600))
 	says, said := core(t, model, table, predictions)
 	must.Hold(t, says, "a column that the model doesn't read: %s", said)

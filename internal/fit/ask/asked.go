@@ -131,9 +131,9 @@ const (
 
 var labelKernels = []string{"matern32", "matern52", "se", AutoLinear}
 
-// onMap are the kernels that nearest tries where inputs are places. rq is none of them: with a small
-// shape it never returns to the mean beyond the rows. Beyond the houses of Lucas County its RMSE is
-// .94, and .58 for the product (in units of log_price).
+// onMap are the kernels that nearest tries where inputs are places. rq isn't among them, since with
+// a small shape it never returns to the mean beyond the rows. Beyond the houses of Lucas County its
+// RMSE is .94, and .58 for the product (in units of log_price).
 var onMap = []string{"matern32*matern12", "matern32", "matern52", "se"}
 
 // OnMap says whether a place is all that inputs say, by their names, or since blocks of places are
