@@ -292,7 +292,8 @@ func (t *trial) predicting(model, table string) []string {
 }
 
 // finite returns an error if a cell of a CSV text isn't a finite number.
-// If a row's prediction would overflow, krigo leaves the cells of the row empty.
+// If a row's prediction would overflow, krigo leaves the cells of the row empty, and likewise draws
+// that would overflow.
 func finite(text string) error {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -300,7 +301,7 @@ func finite(text string) error {
 	}
 	for i, row := range rows[1:] {
 		for j, cell := range row {
-			if row[0] == "" && cell == "" {
+			if cell == "" && (row[0] == "" || strings.HasPrefix(rows[0][j], "sample")) {
 				continue
 			}
 			if v, err := strconv.ParseFloat(cell, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
