@@ -74,7 +74,7 @@ func Declared(declaration []byte) (Options, error) {
 	return Options(o), err
 }
 
-// AppendLog adds a declaration to the log in a file, which is created if there is none.
+// AppendLog adds a declaration to the log in a file. It creates a file that doesn't exist.
 // In such a log each line has the SHA-256 of the line before. AppendLog returns the number of the
 // new line, and its SHA-256, which is the log's head. If it fails, or if the process is killed, the
 // file stays as it was.

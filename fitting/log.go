@@ -80,7 +80,7 @@ const logTimes = 8
 const patience = 10 * time.Second
 
 // AppendLog adds a declaration to the log in a file, and returns the number of its line and the
-// log's head. It creates the file if there is none. If it fails, or if the process is killed, the
+// log's head. It creates a file that doesn't exist. If it fails, or if the process is killed, the
 // file stays as it was. Of several processes that write, each waits for the one before it.
 func AppendLog(path string, declaration []byte) (line int, head string, err error) {
 	if file, err := filepath.EvalSymlinks(path); err == nil {

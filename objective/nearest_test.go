@@ -352,7 +352,8 @@ func TestNearestUnits(t *testing.T) {
 		own := rows.Some(of[1-u])
 		q := must.Get(posterior.NewExact(posterior.Given{Kernel: p.Kernel, Theta: theta, Mean: p.Mean,
 			Noise: noise, X: own.X, Y: own.Y}))(t)
-		mean, v := make([]float64, len(rest)), make([]float64, len(rest))
+		mean := make([]float64, len(rest))
+		v := make([]float64, len(rest))
 		q.Latent(rows.Some(rest).X, mean, v)
 		for k, i := range rest {
 			e := rows.Y[i] - mean[k]

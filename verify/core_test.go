@@ -54,7 +54,9 @@ type coreCase struct {
 func (c coreCase) fitted(t *testing.T) (all *krigo.Targets, model, table, predictions string) {
 	t.Helper()
 	folder := t.TempDir()
-	model, table, predictions = filepath.Join(folder, "m.krigo"), filepath.Join(folder, "rows.csv"), filepath.Join(folder, "p.csv")
+	model = filepath.Join(folder, "m.krigo")
+	table = filepath.Join(folder, "rows.csv")
+	predictions = filepath.Join(folder, "p.csv")
 	must.Do(t, os.WriteFile(table, []byte(c.text), 0o600))
 	rows := must.Get(files.CSV{From: strings.NewReader(c.text), Source: "rows.csv"}.Read())(t)
 	c.o.Run.Restarts = 1
@@ -85,19 +87,21 @@ func (c coreCase) fitted(t *testing.T) (all *krigo.Targets, model, table, predic
 	return all, model, table, predictions
 }
 
-// coreRows returns rows as CSV: smooth targets y and z, of which some z are missing, a label of two classes, a
+// coreRows returns rows as CSV: smooth targets y and z (some z are missing), a label of two classes, a
 // label of three, sites of two rows, and an offset.
 func coreRows(n int) string {
 	rng := rand.New(rand.NewPCG(11, 12))
 	text := "site,a,b,y,z,label,kind,shift\n"
 	for i := range n {
-		a, b := rng.NormFloat64(), 9*rng.Float64()
+		a := rng.NormFloat64()
+		b := 9 * rng.Float64()
 		y := 20 + 3*a + math.Cos(b) + 0.4*rng.NormFloat64()
 		z := fmt.Sprint(5 + a*b/9 + 0.3*rng.NormFloat64())
 		if i%7 == 3 {
 			z = ""
 		}
-		label, kind := "iris", "k1"
+		label := "iris"
+		kind := "k1"
 		if a+0.3*rng.NormFloat64() > 0.2 {
 			label = "rose"
 		}
@@ -120,7 +124,8 @@ func TestCore(t *testing.T) {
 	python(t)
 	rows := coreRows(220)
 	inputs := func(o krigo.Options, target string) krigo.Options {
-		o.Data.Target, o.Data.Inputs = target, []string{"a", "b"}
+		o.Data.Target = target
+		o.Data.Inputs = []string{"a", "b"}
 		return o
 	}
 	of := func(target string, p krigo.Promise) krigo.Options { return inputs(krigo.Options{Promise: p}, target) }
@@ -327,7 +332,8 @@ func TestCoreLabels(t *testing.T) {
 		text += fmt.Sprintf("%c,%c,s%d\n", 'a'+truth, 'a'+min(truth+rng.IntN(8)/7, 2), rng.IntN(3))
 	}
 	folder := t.TempDir()
-	file, table := filepath.Join(folder, "labels.json"), filepath.Join(folder, "labels.csv")
+	file := filepath.Join(folder, "labels.json")
+	table := filepath.Join(folder, "labels.csv")
 	must.Do(t, os.WriteFile(table, []byte(text), 0o600))
 	certify := func(statements ...string) string {
 		c := must.Get(krigo.CertifyLabels(t.Context(), must.Get(files.CSV{From: strings.NewReader(text)}.Read())(t),
