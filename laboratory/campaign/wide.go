@@ -56,7 +56,9 @@ func attackWide(r *run) error {
 		fmt.Sprint(wideMemory / 64)})
 	server.Path, server.Args = "/bin/sh", []string{"sh", "-c", fmt.Sprintf(`ulimit -d %d && exec "$0"`, wideLimit>>10),
 		os.Args[0]}
-	server.Env = append(server.Env, fmt.Sprintf("GOMEMLIMIT=%d", 2*wideMemory))
+	// The server collects garbage as a user's does, however this program is set. At GOGC=400 the heap stays at
+	// GOMEMLIMIT, which is soft.
+	server.Env = append(server.Env, fmt.Sprintf("GOMEMLIMIT=%d", 2*wideMemory), "GOGC=100")
 	out, err := server.StdoutPipe()
 	if err == nil {
 		err = server.Start()
