@@ -125,7 +125,7 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		Route: pacbayes.Direct, Group: o.Data.Group, Curve: promise.Curve,
 		Copies: o.Data.Reading.Distinct}
 	t.Inequality = promise.Bound
-	if t.Group != "" {
+	if t.Group != "" || !t.Loss.IsZeroOne() {
 		t.Inequality = cmp.Or(t.Inequality, pacbayes.BettingBound) // as for a fit
 	}
 	if t.Inequality == pacbayes.KLBound {

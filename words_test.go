@@ -2,6 +2,7 @@ package krigo_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/must"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/model/say"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -34,6 +37,61 @@ func TestSentence(t *testing.T) {
 		said, err := strconv.ParseFloat(strings.ReplaceAll(strings.Fields(rest)[0], ",", ""), 64)
 		if err != nil || said < half*(1-1e-12) || said > half*1.01 || !strings.Contains(words, "at least 85 %") {
 			t.Errorf("%v: %v, %v", half, words, err)
+		}
+	}
+}
+
+// TestMeanSquare: without a named inequality betting bounds the mean of graded losses, more tightly
+// than kl. The sentence has the root of the mean square and its cap in the target's own unit,
+// rounded to the safe sides, and the figures of simpler models in the same unit.
+func TestMeanSquare(t *testing.T) {
+	bounds := map[pacbayes.Inequality]float64{}
+	for _, bound := range []pacbayes.Inequality{"", pacbayes.KLBound} {
+		m := fit(t, homes(), cheap(krigo.Options{
+			Method:  krigo.Method{Name: "evidence"},
+			Prior:   krigo.Prior{Kind: "informed"},
+			Promise: krigo.Promise{Loss: "clipped-square", Epsilon: 2, Bound: bound},
+		}))
+		c := m.Certificate
+		bounds[c.Inequality] = c.MeanBound
+		said := m.Sentence(c)
+		var root, most float64
+		_, rest, _ := strings.Cut(said, "the root mean squared error of predictions on further rows ")
+		_, rest, _ = strings.Cut(rest, "is at most ")
+		_, err := fmt.Sscanf(rest, "%g, with each error capped at %g of MEDV.", &root, &most)
+		exact := c.EpsilonRaw * math.Sqrt(c.MeanBound)
+		must.Hold(t, err == nil && root >= exact && root < 1.01*exact && most <= c.EpsilonRaw &&
+			most > 0.99*c.EpsilonRaw, "%v, %v: %s", err, exact, said)
+		beside := say.InContext(&m.Model)
+		must.Hold(t, strings.Contains(beside, "For comparison, the root mean squared error of "+
+			"predictions on further rows is at most "+
+			cautious.Width(c.EpsilonRaw*math.Sqrt(m.Context.Constant.MeanBound))+" for the constant"),
+			"%s", beside)
+	}
+	must.Hold(t, bounds[pacbayes.BettingBound] < 0.95*bounds[""], "%v", bounds)
+}
+
+// TestGradedSentences: sentences name the mean of each graded loss, and so does a backtest.
+func TestGradedSentences(t *testing.T) {
+	for want, o := range map[string]krigo.Options{
+		"the mean relative error of predictions on further rows from the same source is at most ": {
+			Promise: krigo.Promise{Loss: "clipped-absolute"}},
+		" %, with each error capped at 100 %.": {
+			Promise: krigo.Promise{Loss: "clipped-absolute"}},
+		"the mean gaussian loss of predictions on further rows from the same source is at most 0.": {
+			Promise: krigo.Promise{Loss: "gaussian", Epsilon: 2}},
+		"didn't see, the root mean squared error of predictions was ": {
+			Promise: krigo.Promise{Loss: "clipped-square", Epsilon: 2}, Data: krigo.Data{Split: "last"}},
+	} {
+		o.Method.Name = "evidence"
+		o.Prior.Kind = "informed"
+		m := fit(t, homes(), cheap(o))
+		said := m.Sentence(m.Certificate)
+		must.Hold(t, strings.Contains(said, want), "%q: %s", want, said)
+		if o.Data.Split == "last" {
+			beside := say.InContext(&m.Model)
+			must.Hold(t, strings.Contains(beside, "the root mean squared error on these rows is "),
+				"%s", beside)
 		}
 	}
 }

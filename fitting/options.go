@@ -209,7 +209,7 @@ type Promise struct {
 	Delta float64 `json:"delta,omitzero" set:"delta" value:"P" range:"1e-300:<0.5" default:"0.01" tier:"everyday"`
 
 	// Inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors).
-	// Default: kl; groups: betting; learnt: maurer.
+	// Default: kl; groups, graded: betting; learnt: maurer.
 	Bound pacbayes.Inequality `json:"bound,omitzero" set:"bound" value:"NAME"`
 	// Bound on predictions: twice (the bound of a random draw), direct (from their losses), both.
 	// Default: direct where it can be, else twice.

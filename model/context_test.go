@@ -50,7 +50,7 @@ func TestContext(t *testing.T) {
 		{"band", fixed("band", 0.4, "")},
 		{"a promise", func() krigo.Options { o := fixed("band", 0.4, ""); o.Promise.Share = 0.8; return o }()},
 		{"every width", func() krigo.Options { o := fixed("band", 0.4, ""); o.Promise.Curve = true; return o }()},
-		{"a smooth loss", fixed("clipped-square", 0.7, "")},
+		{"a smooth loss", func() krigo.Options { o := fixed("clipped-square", 0.7, ""); o.Promise.Bound = "kl"; return o }()},
 		{"groups", func() krigo.Options { o := fixed("band", 0.4, "block"); o.Promise.Bound = "kl"; return o }()},
 		{"a transform", func() krigo.Options { o := fixed("band", 0.4, ""); o.Data.Transform = "log"; return o }()},
 	} {

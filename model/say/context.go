@@ -155,11 +155,15 @@ func others(m *model.Model) string {
 	further := spelling.Either(c.Groups > 0,
 		"further groups, on average over groups,",
 		"further rows")
-	lead := "the expected loss of predictions on " + further + " is "
+	mean := "mean loss"
+	if !m.Terms.Loss.IsZeroOne() {
+		mean, _, _ = graded(m, c, 1)
+	}
+	lead := fmt.Sprintf("the %s of predictions on %s is ", mean, further)
 	ends := ""
 	switch {
 	case !c.Valid:
-		lead = "the mean loss on these rows is "
+		lead = fmt.Sprintf("the %s on these rows is ", mean)
 	case m.Terms.Loss.IsZeroOne():
 		lead = fmt.Sprintf("the share of predictions on %s that lie %s is ", further, outside(m, c))
 		if m.Classes != nil {
@@ -170,14 +174,18 @@ func others(m *model.Model) string {
 		ends = fmt.Sprintf(" Each of these bounds holds with %s confidence by itself.",
 			cautious.Complement(c.Delta))
 	}
-	number := func(b model.Baseline) string {
+	number := func(b model.Baseline) (size string) {
 		switch {
-		case !c.Valid:
+		case !c.Valid && m.Terms.Loss.IsZeroOne():
 			return fmt.Sprintf("%.3f", b.MeanRisk)
+		case !c.Valid:
+			_, size, _ = graded(m, c, b.MeanRisk)
+			return size
 		case m.Terms.Loss.IsZeroOne():
-			return fmt.Sprintf("at most %.1f %%", 100*cautious.RoundUp(b.MeanBound, 3))
+			return "at most " + cautious.PercentUp(b.MeanBound)
 		}
-		return fmt.Sprintf("at most %.3f", cautious.RoundUp(b.MeanBound, 3))
+		_, size, _ = graded(m, c, b.MeanBound)
+		return "at most " + size
 	}
 	names, scores := Simpler(m)
 	each := lists.To(len(names), func(i int) string {

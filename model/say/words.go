@@ -280,9 +280,9 @@ func backtest(m *model.Model, c *pacbayes.Certificate) string {
 			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon),
 			known(m))
 	}
+	mean, size, capped := graded(m, c, c.EmpiricalRisk)
 	return fmt.Sprintf("This is a backtest, not a certificate. On the last %d rows, which the "+
-		"model didn't see, the mean %s loss of predictions was %.4f.", c.Rows, c.Loss,
-		c.EmpiricalRisk)
+		"model didn't see, the %s of predictions was %s%s.", c.Rows, mean, size, capped)
 }
 
 // Confidence returns the beginning of a statement that holds with probability 1−δ over the draw of
@@ -373,10 +373,25 @@ func Bound(m *model.Model, c *pacbayes.Certificate, about string) string {
 			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon),
 			known(m), scaled(m, c.Epsilon, c.EpsilonAbove))
 	}
-	unit := spelling.If(c.Loss != pacbayes.ClippedAbsolute,
-		" (ε = %s)", cautious.Width(c.EpsilonRaw))
-	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.",
-		c.Loss, about, cautious.RoundUp(c.MeanBound, 3), unit)
+	mean, size, capped := graded(m, c, c.MeanBound)
+	return fmt.Sprintf("the %s of predictions on further %s is at most %s%s.", mean, about, size,
+		capped)
+}
+
+// graded names the mean of losses that c bounds, and writes it and the cap of each loss, for losses
+// that aren't 0 or 1. risk is at most 1. The mean is rounded up and the cap down.
+func graded(m *model.Model, c *pacbayes.Certificate, risk float64) (mean, size, capped string) {
+	of := spelling.Either(m.Censored != "", "distance from "+known(m), "error")
+	switch c.Loss {
+	case pacbayes.ClippedSquare:
+		return "root mean squared " + of, cautious.Width(c.EpsilonRaw * math.Sqrt(risk)),
+			fmt.Sprintf(", with each error capped at %s of %s", cautious.Least(c.EpsilonRaw),
+				m.Counted(cautious.Name(m.Target)))
+	case pacbayes.ClippedAbsolute:
+		return "mean relative " + of, cautious.PercentUp(risk), ", with each error capped at 100 %"
+	}
+	return fmt.Sprintf("mean %s loss", c.Loss), fmt.Sprintf("%.3f", cautious.RoundUp(risk, 3)),
+		fmt.Sprintf(" (ε = %s)", cautious.Width(c.EpsilonRaw))
 }
 
 // BandOf returns the loss that gives the unit of a promise's band.

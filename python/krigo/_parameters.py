@@ -280,8 +280,8 @@ class Parameters(Estimator):
             what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd of ŷ),
             asymmetric, clipped-absolute (default band)
         bound :
-            inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors) (default kl; groups:
-            betting; learnt: maurer)
+            inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors) (default kl; groups,
+            graded: betting; learnt: maurer)
         mean_bound :
             bound on predictions: twice (the bound of a random draw), direct (from their losses), both (default direct
             where it can be, else twice)

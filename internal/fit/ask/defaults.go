@@ -160,8 +160,9 @@ func (o Asked) WithDefaults() Asked {
 		// never above kl, which is the paper's
 		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.MaurerBound)
 	}
-	if o.Data.Group != "" && o.Informed() {
-		// groups' mean losses vary less than 0 and 1
+	kind := pacbayes.Kind(o.Promise.Loss)
+	if o.Informed() && (o.Data.Group != "" || !(pacbayes.Loss{Kind: kind}).IsZeroOne()) {
+		// graded losses, and groups' mean losses, vary less than 0 and 1
 		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.BettingBound)
 	}
 	o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.KLBound)
