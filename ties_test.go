@@ -123,6 +123,43 @@ func TestTiesOfPatients(t *testing.T) {
 	}
 }
 
+// TestTiesOfFew: advice to group rows says so if there are too few groups to certify.
+func TestTiesOfFew(t *testing.T) {
+	for _, of := range []struct {
+		patients, takes int
+		asked, delta    float64
+		advice          string
+	}{
+		{110, 0, 0, 0, "With --group patient, the promise is about a new patient"},
+		{58, 42, 0, 0.01, "With --group patient --prior informed, the promise is about a new patient"},
+		{58, 62, 0.001, 0.02, "With --group patient --prior informed --delta 0.02, the promise is about a new patient"},
+		{25, 42, 0, 0, "A certificate about a new patient takes 42 of them, and the training rows have 25. " +
+			"With --group patient, the fit only estimates"},
+	} {
+		table := patients(t, of.patients, 6, 1)
+		o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"patient"}},
+			Kernel: krigo.Kernel{Expression: "matern32"}, Promise: krigo.Promise{Delta: of.asked},
+			Run: krigo.Run{Restarts: 1}}
+		m := trained(t, table, o)
+		ties := m.Population().Ties
+		must.Hold(t, len(ties) == 1 && ties[0].Takes == of.takes && ties[0].Delta == of.delta &&
+			strings.Contains(m.CertificateReason, of.advice), "%d patients: %+v, %q", of.patients, ties, m.CertificateReason)
+		same := o
+		same.Promise.Population = "same"
+		m = trained(t, table, same)
+		r := must.Get(m.Certify(t.Context(), table, krigo.CertifyOptions{}))(t)
+		must.Be(t, must.Get(r.Refit(t.Context(), nil))(t), "")
+		o.Data.Categorical = nil
+		o.Data.Group = "patient" // what the advice says
+		if of.delta > 0 {
+			o.Prior.Kind = "informed"
+			o.Promise.Delta = of.delta
+		}
+		m = trained(t, table, o)
+		must.Hold(t, (m.Certificate == nil) == (of.patients == 25), "%d patients: %s", of.patients, m.CertificateReason)
+	}
+}
+
 // settings returns rows of 60 settings, four of each. A setting has a level of its own. near is the standard deviation by
 // which inputs of a setting's rows differ.
 func settings(t *testing.T, level, near float64, names []string, of func(rng *rand.Rand) []string,

@@ -407,7 +407,8 @@ var words = map[Kind]entry{
 	NewGaps: {Warning, "%n misses %d of %d cells (the first in %n), %s; the model's own rows " +
 		"miss none, so none of the model's guarantees is about these rows"},
 	MayGroup: {Warning, "%n has %d values in %d rows, as names of patients or places do; if " +
-		"further rows are of new ones, say %s, so that the promise is about them"},
+		"further rows are of new ones, say %s, so that the promise is about them: the fit says so if " +
+		"they are too few"},
 	Unread: {Warning, "%n: %d of %d cells can't be read as numbers or dates (the first in %n: %q), %s; none " +
 		"of the model's guarantees is about these rows"},
 	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +

@@ -79,7 +79,7 @@ func (m *Model) Undecided() string {
 			of := *m
 			of.Ties = m.Ties[i : i+1]
 			return "say which rows the promise is about. " + of.Told()[0] +
-				" With --population same, it is about further rows of the same " +
+				" With --population same, the promise is about further rows of the same " +
 				t.Unit() + " alone"
 		}
 	}

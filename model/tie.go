@@ -38,6 +38,11 @@ type Tie struct {
 	// In half of the units, the share New lies between Low and High.
 	Low  *float64 `json:"new_low,omitempty"`
 	High *float64 `json:"new_high,omitempty"`
+	// Takes is the number of units from which a fit that is asked for a certificate about new units
+	// issues one. It is 0 if the fit needn't be asked. Delta is the least δ up to 0.2 at which Units
+	// are enough, and 0 if there is none.
+	Takes int     `json:"takes,omitempty"`
+	Delta float64 `json:"delta,omitempty"`
 }
 
 // kinds has the kinds of ties, with the least and the largest number of columns that they name.
@@ -163,19 +168,29 @@ func (t Tie) Group() string {
 	return ""
 }
 
+// usualDelta is the default δ.
+const usualDelta = 0.01
+
 // flag returns advice how to learn about new units.
 func (t Tie) flag() string {
+	asked := spelling.If(t.Takes > 0, " --prior informed") +
+		spelling.If(t.Delta > usualDelta, " --delta %g", t.Delta)
 	switch g := t.Group(); {
-	case g != "":
-		return "With " + spelling.Flag("group", g) + ", the promise is about a new " + t.Unit()
 	case t.Kind == "order":
 		return "With --split last, the fit shows how the model does on the last rows"
 	case t.Kind == "copies":
 		return "Leave one row of each set in the table, and fit again"
-	}
-	if t.Units < leastSplit {
+	case t.Units < leastSplit:
 		return fmt.Sprintf("The table has %d of them, too few to say more", t.Units)
+	case t.Takes > 0 && t.Delta == 0:
+		return fmt.Sprintf("A certificate about a new %s takes %d of them, and the training rows "+
+			"have %d", t.Unit(), t.Takes, t.Units) + spelling.If(g != "",
+			". With %s, the fit only estimates how often it misses on a new one",
+			spelling.Flag("group", g))
+	case g != "":
+		return "With " + spelling.Flag("group", g) + asked + ", the promise is about a new " +
+			t.Unit()
 	}
-	return "For a promise about a new " + t.Unit() + ", number them in a column, and name it by " +
-		"--group"
+	return "For a promise about a new " + t.Unit() + ", number them in a column, " +
+		spelling.If(asked != "", "add%s, ", asked) + "and name it by --group"
 }

@@ -42,6 +42,8 @@ type inspectDocument struct {
 	Command string      `json:"command"` // the fit command; "" if no command runs yet
 
 	tie *model.Tie // for which --group is advised
+	// Uncertified says why a fit with the advised --group would certify nothing.
+	Uncertified []string `json:"-"`
 }
 
 // slowInspect is the time after which inspect says what it does. Tests change it.
@@ -206,8 +208,9 @@ func (d *inspectDocument) tried(ctx context.Context, table *dataset.Table, asked
 		o.Data.Categorical = lists.If(o.Data.Categorical, func(name string) bool {
 			return name != group
 		})
-		if krigo.Check(ctx, table, o) == nil {
+		if plan, err := krigo.Decide(ctx, table, o); err == nil {
 			d.tie = &tie
+			d.Uncertified = plan.Findings.Of(finding.NoCertificate).Words()
 			d.Command += " " + spelling.Flag("group", group)
 		}
 	}

@@ -41,6 +41,7 @@ func Look(ctx context.Context, table *dataset.Table, o ask.Asked) (found []model
 		return nil, err
 	}
 	_, inputs := rows.Rows.Dims()
+	rows.Options.Spare = 0 // Decide counts all units
 	most := min(mostLooked, max(leastLooked, mostCells/max(1, inputs)))
 	if rows.N > most {
 		rows = rows.Choose(stretches(rows.N, most))

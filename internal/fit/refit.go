@@ -69,6 +69,11 @@ func Refit(ctx context.Context, m *model.Model, table *dataset.Table,
 		if m.Counts[dataset.Test] == 0 {
 			same.Test = nil // a test table isn't at hand
 		}
+		same.Ties = slices.Clone(m.Ties)
+		for i := range same.Ties { // kept options don't say whether a certificate was asked for
+			same.Ties[i].Takes = 0
+			same.Ties[i].Delta = 0
+		}
 		same.Fitted = ask.Translated(m.Fitted)
 		var out bytes.Buffer
 		err := same.Write(&out)

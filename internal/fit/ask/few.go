@@ -131,3 +131,14 @@ func (o Asked) Enough(left int) (units int, delta float64) {
 	}
 	return units, 0
 }
+
+// Asks returns what Enough returns if a fit certifies none of left units unless it is asked to, or
+// not even then. Otherwise it returns 0. It takes the options before krigo decided the share of
+// prior units.
+func (o Asked) Asks(left int) (units int, delta float64) {
+	o.Promise.Curve = o.Promise.Curve && !o.open // groups get no curve that nobody asked for
+	if units, delta = o.Enough(left); onRequest*left < o.Spare*units {
+		return units, delta
+	}
+	return 0, 0
+}

@@ -69,6 +69,7 @@ func Ties(ctx context.Context, s deal.Share, look ties.Look) (found []model.Tie,
 	for _, t := range all {
 		said := model.Tie{Kind: string(t.Kind), Columns: t.Names, Size: t.Size, Units: t.Units,
 			Rows: t.Rows, Alike: t.Alike, Apart: t.Apart}
+		said.Takes, said.Delta = s.Options.Asks(t.Units)
 		if look.Widths != nil {
 			said.Known = &t.Same[0]
 			said.New = &t.New[0]
