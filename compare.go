@@ -63,7 +63,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options,
 	var fits []Options // row by row, split by split
 	asked := o.Method
 	for _, name := range over.Objectives {
-		o.Method = asked.For(name, over.Objectives)
+		o.Method, _ = asked.For(name, over.Objectives)
 		for _, o.Promise.Epsilon = range over.Epsilons {
 			if err := o.Validate(); err != nil {
 				return nil, err

@@ -183,21 +183,24 @@ func (c Choice) Kind() Kind {
 func (c Choice) OnBatches() bool { return c.steps().OnBatches() }
 
 // For returns the choice for the named method. It leaves out the settings that this method lacks
-// and that another one of names has.
-func (c Choice) For(name string, names []string) Choice {
+// and that another one of names has, and returns their flags in left.
+func (c Choice) For(name string, names []string) (of Choice, left []string) {
 	c.Name = name
 	to := reflect.ValueOf(&c).Elem()
 	for i := range to.NumField() {
 		field := to.Type().Field(i).Name
+		key := to.Type().Field(i).Tag.Get("json")
 		has := func(name string) bool {
 			k, _ := Find(name)
 			return k.Has(field) || (c.Free() && Kind{Method: Free{}}.Has(field))
 		}
-		if !has(name) && slices.ContainsFunc(names, has) {
+		if !has(name) && slices.ContainsFunc(names, has) && !to.Field(i).IsZero() {
 			to.Field(i).SetZero()
+			left = append(left, "--"+strings.NewReplacer("_by,omitzero", "", ",omitzero", "",
+				"_", "-").Replace(key))
 		}
 	}
-	return c
+	return c, left
 }
 
 // asksForBatches says whether the choice has a setting that only training on batches has.

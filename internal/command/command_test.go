@@ -1186,6 +1186,14 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
+// TestCompareWithout: compare names the settings that an objective lacks.
+func TestCompareWithout(t *testing.T) {
+	workplace(t)
+	o := call(t.Context(), strings.Fields("compare snelson.csv --target y --splits 1 --objectives svgp,pep "+
+		"--inducing 5 --batch 50 --epochs 2 --quiet")...)
+	must.Be(t, o.stderr, "pep has no --batch: krigo compares it without\n")
+}
+
 // TestOneSplit: with one split, every output has means but no standard errors. Names of objectives may have spaces
 // around them.
 func TestOneSplit(t *testing.T) {

@@ -59,6 +59,12 @@ pay for.`,
 			}
 			defer table.Close()
 			o.Run.Ranks = r
+			for _, name := range f.objectives {
+				if _, left := o.Method.For(name, f.objectives); left != nil && r.Rank() == 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s has no %s: krigo compares it without\n", name,
+						strings.Join(left, ", "))
+				}
+			}
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 			rows, err := krigo.Compare(cmd.Context(), table, o,
 				krigo.CompareOptions{Objectives: f.objectives, Epsilons: epsilons, Splits: f.splits,
