@@ -165,6 +165,11 @@ func (r *Reading) Check() error {
 			return fmt.Errorf("unit %q: want text without digits, signs and points, such as kg",
 				spelling.Clip(unit))
 		}
+		other := strings.NewReplacer("W", "E", "S", "N").Replace(unit)
+		if strings.Trim(unit, "°º WS") == "" && other != unit && slices.Contains(r.Units, other) {
+			return fmt.Errorf("units %q and %q: krigo would read both directions alike; write "+
+				"numbers of one direction with a minus, and give no such units", unit, other)
+		}
 	}
 	known := map[string]bool{}
 	for _, d := range r.Dates {
