@@ -68,6 +68,10 @@ func TestEncode(t *testing.T) {
 	}
 	must.Be(t, d.Encoding.String(), `fuel by "gas", "oil", "other"; zone by "3", "7", "other"; size 2 if missing`)
 
+	// a category called other isn't new, since it counts as itself
+	unseen := must.Get(d.Encoding.Unseen(read(t, rooms)))(t).Words()
+	must.Be(t, unseen[0], `fuel: 1 of 6 rows have a category that no prior row has; krigo treats it as "other": "wood"`)
+
 	raw := must.Get(json.Marshal(d.Encoding))(t)
 	e := &dataset.Encoding{}
 	if err := json.Unmarshal(raw, e); err != nil || !reflect.DeepEqual(e, d.Encoding) {

@@ -409,7 +409,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 
 // Unseen returns a finding for each categorical column of t that has categories which no prior row
 // has. The finding says how many rows have such a category, and so count as other, and which
-// categories these are.
+// categories these are. The text "other" counts as other anyway.
 func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	if e == nil {
 		return nil, nil
@@ -427,7 +427,8 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 		unseen := map[float64]bool{}
 		n := 0
 		if err := t.Each(columns[k:k+1], func(_ int, cells []float64) error {
-			if _, known := places[cells[0]]; !known && cells[0] == cells[0] {
+			_, known := places[cells[0]]
+			if !known && cells[0] == cells[0] && t.text(columns[k], cells[0]) != other {
 				unseen[cells[0]] = true
 				n++
 			}
