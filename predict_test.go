@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -237,5 +238,37 @@ func TestPredictAt(t *testing.T) {
 	}
 	if ps, err := m.PredictAt(x); err != nil || !slices.Equal(ps, want) {
 		t.Errorf("%v: the predictions are others", err)
+	}
+}
+
+// TestCovarianceBesideFar: a row far outside changes neither covariances nor draws of other rows.
+func TestCovarianceBesideFar(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	var rows [][]float64
+	for range 60 {
+		x := rng.NormFloat64()
+		rows = append(rows, []float64{x, 3*x + 0.1*rng.NormFloat64()})
+	}
+	m := fit(t, must.Get(dataset.FromRows([]string{"x", "y"}, rows))(t), krigo.Options{Data: krigo.Data{Target: "y"},
+		Kernel: krigo.Kernel{Expression: "se"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}})
+	cov := func(more ...float64) []float64 {
+		at := [][]float64{{0.5}, {-1}}
+		for _, x := range more {
+			at = append(at, []float64{x})
+		}
+		table := must.Get(dataset.FromRows([]string{"x"}, at))(t)
+		for i, p := range must.Get(m.Predict(t.Context(), table, krigo.PredictOptions{}))(t)[:2] {
+			draw := must.Get(m.Sample(t.Context(), table, krigo.SampleOptions{Count: 1, Seed: 1}))(t)[i][0]
+			must.Hold(t, math.Abs(draw-p.Mean) < 5*p.LatentSD, "beside %g: row %d, %g ± %g, is drawn as %g", more, i,
+				p.Mean, p.LatentSD, draw)
+		}
+		all := must.Get(m.Covariance(t.Context(), table))(t)
+		return []float64{all.At(0, 0), all.At(1, 0), all.At(1, 1)}
+	}
+	alone := cov()
+	for _, far := range [][]float64{{1e15}, {1e15, -1e20}, {1e150, 1e200}, {1e308, -1.7e308}} {
+		for i, v := range cov(far...) {
+			near(t, fmt.Sprint(far, i), v, alone[i], 1e-9)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/lists"
@@ -185,6 +186,9 @@ func (p *Posterior) Standing() int {
 	return rows
 }
 
+// far is a value of a scaled input that other rows lose digits beside.
+const far = 1e4
+
 // jointCovariance returns the n×n covariance matrix of f at the rows of x under Q. It first asks
 // for the memory, and fails if there isn't enough.
 func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
@@ -194,10 +198,17 @@ func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 		return matrix.Dense{}, err
 	}
 	cov := x.Like(x.Rows, x.Rows)
-	kernel.At(p.Kernel, p.Theta).FillSymmetric(x, cov)
+	k := kernel.At(p.Kernel, p.Theta)
+	if slices.ContainsFunc(x.Data, func(v float64) bool { return math.Abs(v) > far }) {
+		for i := range x.Rows { // about row i, since the mean of all rows is far from nearly all
+			k.Fill(x, x.View(i, i+1, 0, x.Cols), cov.View(0, x.Rows, i, i+1))
+		}
+	} else {
+		k.FillSymmetric(x, cov)
+	}
 	if p.Support.Rows > 0 {
 		u := x.Like(x.Rows, p.Support.Rows)
-		kernel.At(p.Kernel, p.Theta).Fill(x, p.Support, u)
+		k.Fill(x, p.Support, u)
 		p.explain(u, cov)
 		linalg.MirrorLower(cov)
 	}
