@@ -142,6 +142,7 @@ const (
 	Unread         Kind = "unreadable_in_new_rows"
 	VarianceLost   Kind = "variance_out_of_range"
 	Lost           Kind = "rows_without_prediction"
+	Undrawn        Kind = "rows_without_draws"
 	BandUnchecked  Kind = "band_unchecked"
 )
 
@@ -407,8 +408,8 @@ var words = map[Kind]entry{
 	NewGaps: {Warning, "%n misses %d of %d cells (the first in %n), %s; the model's own rows " +
 		"miss none, so none of the model's guarantees is about these rows"},
 	MayGroup: {Warning, "%n has %d values in %d rows, as names of patients or places do; if " +
-		"further rows are of new ones, say %s, so that the promise is about them: the fit says so if " +
-		"they are too few"},
+		"further rows are of new ones, say %s, so that the promise is about them: the fit says so " +
+		"if they are too few"},
 	Unread: {Warning, "%n: %d of %d cells can't be read as numbers or dates (the first in %n: %q), %s; none " +
 		"of the model's guarantees is about these rows"},
 	OutsideRange: {Warning, "%d of %d rows lie outside the range of the rows that the model was " +
@@ -417,6 +418,8 @@ var words = map[Kind]entry{
 		"about them"},
 	Lost: {Warning, "%d of %d rows have no prediction, the first in %n: %s; the other rows have " +
 		"theirs"},
+	Undrawn: {Warning, "%d of %d rows have a prediction and no draws, the first in %n: its draws " +
+		"overflow; the other rows have theirs"},
 	VarianceLost: {Warning, "the variances of %d of %d rows are outside the range of float64, so " +
 		"they are 0, the " +
 		"largest number, or have lost digits; use latent_sd and predictive_sd, or another unit " +

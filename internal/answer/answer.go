@@ -81,6 +81,12 @@ func (a Asked) Of(ctx context.Context, m *krigo.Model, table *dataset.Table) (d 
 	}
 	if err == nil && a.Findings {
 		d.Findings, err = m.PredictionFindings(table, ps)
+		undrawn := lists.Where(len(d.Samples), func(i int) bool {
+			return d.Samples[i] == nil && !ps[i].Lost()
+		})
+		if undrawn != nil {
+			d.Findings.Add(finding.Undrawn, len(undrawn), len(ps), table.Where(undrawn[0]))
+		}
 		d.Notices = d.Findings.Words()
 	}
 	if err == nil && a.Sets != 0 {

@@ -149,6 +149,20 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
+// TestUndrawn: predict says which rows have a prediction and no draws.
+func TestUndrawn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "full.csv", strings.Join(linearRows(3, 150), "\n"))
+	runs(t, "fit", "full.csv", "--target", "y", "--kernel", "matern12", "--objective", "evidence", "--solver", "cg",
+		"--prior", "informed", "--quiet")
+	rows := linearRows(4, 12)
+	rows[5] = "1e308,0,1"
+	write(t, "far.csv", strings.Join(rows, "\n"))
+	o := call(t.Context(), "predict", "full.krigo", "far.csv", "--samples", "2")
+	must.Hold(t, o.status == 0 && strings.Contains(strings.Split(o.stdout, "\n")[5], ",,") &&
+		strings.Contains(o.stderr, "1 of 12 rows have a prediction and no draws, the first in line 6"), "%+v", o)
+}
+
 // TestGapsLater: fresh rows, outcomes and test rows are read as predict reads rows: cells that can't be read, and gaps, are
 // filled, named and counted, unless the model refuses them.
 func TestGapsLater(t *testing.T) {
