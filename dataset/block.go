@@ -201,6 +201,8 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 	}); err != nil {
 		return nil, err
 	}
+	most := 0
+	example := BlockPrefix + "lon,lat:0.5" // the largest blocks that are most
 	// Try more and more intervals per column, a tenth more each time, until there are enough blocks
 	// for every candidate.
 	for cuts := 2.; len(all) < len(manyBlocks) &&
@@ -223,13 +225,18 @@ func (t *Table) sizes(b blocks, columns []int) (all []blocks, err error) {
 		}); err != nil {
 			return nil, err
 		}
+		if len(seen) > most && 2*len(seen) <= t.Rows {
+			most = len(seen)
+			example = b.String()
+		}
 		if len(seen) >= manyBlocks[len(all)] && 2*len(seen) <= t.Rows {
 			all = append(all, b)
 		}
 	}
 	if all == nil {
-		return nil, fmt.Errorf("%s: columns %s make fewer than %d blocks of two rows on average: "+
-			"name a size in place of auto, as in block:lon,lat:0.5", t.Source, spelling.Quoted(b.columns, 5), manyBlocks[0])
+		return nil, fmt.Errorf("%s: columns %s make at most %d blocks of two rows on average, and "+
+			"auto takes %d: name a size in place of auto, as in %s", t.Source,
+			spelling.Quoted(b.columns, 5), most, manyBlocks[0], spelling.Flag("group", example))
 	}
 	return all, nil
 }

@@ -131,7 +131,7 @@ func TestBlocksNames(t *testing.T) {
 		"block:x:-1": "isn't a positive", "block:x:Inf": "isn't a positive", "block:x:1,2": "2 sizes for 1 columns",
 		"block:x:1y": "isn't a positive",
 		"block:w:1":  `no column "w"`, "block:z:1": "target", "block:x,y:auto": `column "y" is constant`,
-		"block:x:auto": "fewer than 150 blocks",
+		"block:x:auto": "and auto takes 150",
 	} {
 		d, err := table.Regression("z")
 		if err == nil {
@@ -151,5 +151,35 @@ func TestBlocksNames(t *testing.T) {
 		t.Errorf("no input is left, and %v", d)
 	} else if _, _, err := own.blocks("block:x:1"); err != nil {
 		t.Error(fmt.Errorf("a column of that name: %w", err))
+	}
+}
+
+// TestFewPlaces: if a table has too few places for auto, the error names the largest blocks that tell them apart.
+func TestFewPlaces(t *testing.T) {
+	var rows [][]float64
+	for i := range 300 {
+		at := float64(i % 20)
+		rows = append(rows, []float64{at, float64(i%20*7%20) / 10, at})
+	}
+	table, err := FromRows([]string{"east", "north", "y"}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = table.Blocks("block:east,north:auto", "y", nil)
+	said, flag, _ := strings.Cut(err.Error(), ", as in --group ")
+	d, problem := table.Regression("y")
+	if problem == nil {
+		_, problem = d.GroupBy(flag)
+	}
+	if !strings.Contains(said, `columns "east", "north" make at most 20 blocks`) || problem != nil {
+		t.Fatalf("%v, %v", err, problem)
+	}
+	b, _, _ := table.blocks(flag)
+	seen := map[string]bool{}
+	for _, row := range rows {
+		seen[b.name(row[:2])] = true
+	}
+	if len(seen) != 20 {
+		t.Errorf("%s makes %d blocks", flag, len(seen))
 	}
 }
