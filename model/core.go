@@ -11,10 +11,12 @@ import (
 )
 
 // WriteCore writes the predictions of the certified rows of the table that the models were made
-// from, as verify/core.py reads them. file is the SHA-256 of the models' file.
+// from, as verify/core.py reads them. model is the SHA-256 of the models' file, and tables has those
+// of all files with the table's rows in its order.
 // Its lines have a row's number in the table, and the prediction for each target, with the standard
 // deviation if errors are counted in it.
-func (s *Several) WriteCore(w io.Writer, table *dataset.Table, file [sha256.Size]byte) error {
+func (s *Several) WriteCore(w io.Writer, table *dataset.Table, model [sha256.Size]byte,
+	tables ...[sha256.Size]byte) error {
 	cells := make([][]string, table.Rows)
 	for k, m := range s.Models {
 		d, err := m.Labelled(table)
@@ -49,6 +51,10 @@ func (s *Several) WriteCore(w io.Writer, table *dataset.Table, file [sha256.Size
 			text += fmt.Sprintf("%d,%s\n", i+1, strings.Join(of, ","))
 		}
 	}
-	_, err := fmt.Fprintf(w, "krigo core 1,%x,%x\n%s", file, sha256.Sum256([]byte(text)), text)
+	first := fmt.Sprintf("krigo core 1,%x,%x", model, sha256.Sum256([]byte(text)))
+	for _, sum := range tables {
+		first += fmt.Sprintf(",%x", sum)
+	}
+	_, err := io.WriteString(w, first+"\n"+text)
 	return err
 }

@@ -223,7 +223,7 @@ def main():
                 if certify.returncode == 0:  # core.py says what krigo certifies, or that it doesn't know the kind
                     try:
                         with open(os.path.join(own, "rows.csv"), "rb") as f, open(os.path.join(own, "predictions.csv"), "rb") as g:
-                            core.model(raw, core.table(f.read()), g.read())
+                            core.model(raw, f.read(), g.read())
                         told += 1
                     except core.Refused as e:
                         unknown += 1

@@ -3,19 +3,15 @@
 or what certify --predictions says of labels:                   python3 core.py CERTIFICATE.json DATA.csv
 
 This file is meant to be read from its first line to its last. It needs only Python and shares nothing with krigo, nor does it know what a
-Gaussian process is. Numbers are whole or fractions (delta is the float of the header), and what is rounded makes the promise weaker.
+Gaussian process is. Numbers are whole, or the fractions that are written, and what is rounded makes the promise weaker.
 DATA is CSV in UTF-8 with commas, a line of names, plain numbers, and nothing in gaps. PREDICTIONS has the predictions of the certified rows.
 `krigo certify MODEL DATA --core FOLDER` writes it, and a rows.csv in place of DATA that are written otherwise. Any other program may write
-    krigo core 1,SHA-256 of the file MODEL,SHA-256 of all that follows this line
+    krigo core 1,SHA-256 of the file MODEL,of all that follows this line,of DATA (or of several files that have the same rows in the same order)
     row,predicted,sd
     12,22.41,
 Rows count from 1 behind the names in DATA. Only the loss "scaled" needs an sd. Each of several targets has two such columns, in the file's
 order. The prediction of a label of two classes is the probability of the second. Exit status: 0, or 1 for REFUSED."""
-import csv
-import hashlib
-import json
-import struct
-import sys
+import csv, hashlib, json, struct, sys  # noqa: E401
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -23,8 +19,9 @@ from math import ceil, factorial, floor, isfinite, log, pi, prod, sin, sqrt
 CERTIFIED, COUNTS = 3, ("band", "relative", "scaled", "asymmetric", "label")  # the fourth role; losses that count misses
 SLACK = Fraction(1, 10**6)  # a stored number may differ by it from what holds. What is said holds without it
 WORD = ("that the predictions are the model's (verify.py and krigo certify predict themselves), and the ties in the header, which limit the population, all that were found",
-        "that what predicts, epsilon and the sds come from prior rows alone, and that options, delta among them, were chosen before certified rows were seen",
+        "that what predicts, epsilon and the sds come from prior rows alone, and that options, the seed and delta among them, were chosen before certified rows were seen",
         "that DATA are the rows that were measured, and that they and further rows are independent draws from one source")
+UNITS = {"column": "", "pair": "combination of ", "order": "stretch of the file", "time": "stretch of ", "place": "place by ", "copies": "set of near copies", "setting": "setting of "}
 INFINITE = Fraction(10)**999  # the error of a row whose unit is 0, larger than any width
 class Refused(Exception): """Why nothing is said."""
 def require(ok, why):
@@ -42,7 +39,7 @@ class Fields:  # an object. A missing field counts as zero
     def list(self, name, kind): return [Fields({name: v})(name, kind) for v in self(name, list)]
     def objects(self, name): return [Fields(v) for v in self.list(name, dict)]
     def has(self, name): return self.entries.get(name) is not None
-    def exact(self, name): return Fraction(self(name, float))
+    def exact(self, name): return Fraction(repr(self(name, float)))
 def plain(pairs):  # refuses names that occur twice, or have capital letters: another reader might use another value for them
     odd = [n for n, _ in pairs if n != n.casefold() and n not in ("Kind", "Below", "Above", "L", "Digits")]
     require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header repeats a name, or has names in other letters {odd}")
@@ -62,7 +59,7 @@ def table(raw):
     return {n: [row[j] for row in rows] for j, n in enumerate(names)}
 def number(c):  # a cell as it is written. Its float64, which krigo reads, differs from it by less than what is counted as a miss
     v = Decimal(c)
-    require("_" not in c and v.is_finite() and abs(v.adjusted()) < 400, f"{c!r} isn't a plain number")
+    require("_" not in c and c.isascii() and v.is_finite() and abs(v.adjusted()) < 400, f"{c!r} isn't a plain number")
     return Fraction(v)
 def bits(v): return struct.pack("<d", v) if v == v else bytes.fromhex("010000000000f87f")  # noqa: PLR0124
 def long_text(text): return struct.pack("<Q", len(text.encode())) + text.encode()
@@ -88,6 +85,7 @@ def certified(head, data):
     names, target, group = [c("name", str) for c in coding] or head.list("inputs", str), head("target", str), head("group", str)
     known = head("split", str) == "content" and not head.has("censored") and group in (*data, "", "(equal rows)")
     require(known, "not checked by core.py: backtests, groups that are blocks, targets that are limits")
+    require(group not in data or len({str(float(g)) if g.lstrip("+-").replace(".", "", 1).isdigit() else g for g in data[group]}) == len(set(data[group])), f"{group!r} has one number in two forms")
     if head.has("kinds"):  # a column of 0 and 1 for each class takes the place of the classes
         of = head.of("kinds")
         data = {**data, **{f"{of('column', str)}={k}": [str(int(c == k)) if c else "" for c in data[of("column", str)]] for k in of.list("labels", str)}}
@@ -180,8 +178,9 @@ def within(t, target, w):  # in words, what holds of a prediction whose error is
             "asymmetric": f"lie at most {up(raw)} below and {up(raw * above / below)} above {target!r}"}.get(t.of("loss")("Kind", str), f"lie within ±{up(raw)} of {target!r}")
 def population(heads):  # of all these targets together
     head, also = heads[0], f" that have {' and '.join(repr(h('target', str)) for h in heads)}" * (len(heads) > 1 and not heads[0].has("kinds"))
-    ties = list(dict.fromkeys(" of ".join([k if (k := t("kind", str)).isalpha() else repr(k), *map(repr, t.list("columns", str))]) for h in heads for t in h.objects("ties") if head("group", str) in ("", "(equal rows)")))
-    said = f"groups from the same source (grouped by {head('group', str)!r}, on average over groups)" if head("group", str) else "rows from the same source"
+    ties = list(dict.fromkeys(UNITS.get(t("kind", str), f"{t('kind', str)!r} of ") + " and ".join(map(repr, t.list("columns", str))) for h in heads for t in h.objects("ties") if head("group", str) in ("", "(equal rows)")))
+    dated = any(d("column", str) in head("group", str).replace(":", ",").split(",") for d in (head.of("reading").objects("dates") if head.has("reading") else ()))
+    said = f"groups from the same source (grouped by {head('group', str)!r}, on average over groups{'; of the same period, not later ones' * dated})" if head("group", str) else "rows from the same source"
     return said + f" whose {' and '.join(ties)} occurred in the fitted table" * (ties != []) + also
 def say(heads, t, c, ratios, groups, delta, words):
     """Says what holds of predictions with these errors, in multiples of epsilon, and refuses a certificate that says more."""
@@ -193,15 +192,15 @@ def say(heads, t, c, ratios, groups, delta, words):
     def bound(width): return betting(lost(width), part) if grouped else binomial(int(sum(lost(width))), n, part)
     require(n >= 20 and (c("rows", int), c("groups", int)) == (len(ratios), n * grouped), "the certificate counts another number of rows or groups, or fewer than 20")
     known = t("rules", int) == 3 and not grouped if is_curve else not grouped or c("family", str) == t("family", str) == "betting" and t("rules", int) == 2
-    known = known and not t.list("slices", str) and (kind != "label" or not (promise or is_curve))
-    require(known, "not checked by core.py: slices, curves by older rules or of groups, groups but by betting and its newest rules, and labels with widths")
+    require(known and not t.list("slices", str) and (kind != "label" or not (promise or is_curve)), "not checked by core.py: slices, curves by older rules or of groups, groups but by betting and its newest rules, and labels with widths")
     epsilon, lines = c.exact("epsilon"), []
     if is_curve:
         errors, bounds = sorted(r for rs in units.values() for r in rs), curve(n, delta, c.of("curve").exact("level") * (1 - SLACK), promise)
         points = [(errors[n - 1 - k], b) for k, b in bounds if b < 1 and errors[n - 1 - k] < INFINITE]
         def bound(width): return min([b for w, b in points if w <= width], default=Fraction(1))
         for p in c.of("curve").objects("points"):
-            require(bound(p.exact("half_width") / epsilon * (1 + SLACK)) <= p.exact("bound") + SLACK, "a point of the curve promises more than holds")
+            most, least_bound = (bound(p.exact("half_width") / epsilon * w) for w in (1 - SLACK, 1 + SLACK))
+            require(least_bound - SLACK <= p.exact("bound") <= most + SLACK, "a point of the curve promises more than holds, or less")
         lines = [(s, min(w for w, b in points if b <= s)) for s in (Fraction(k, 100) for k in (20, 10, 5, 1)) if any(b <= s for _, b in points)]
     own, misses = bound(Fraction(1)), sum(lost(Fraction(1)))
     require(abs(c.exact("empirical_risk") * n - misses) < SLACK * n, f"the certificate counts {c('empirical_risk', float) * n:.9g} misses, not {float(misses):.9g}")
@@ -213,7 +212,7 @@ def say(heads, t, c, ratios, groups, delta, words):
         least_width, width = width / epsilon * (1 + SLACK if is_curve else 1 - SLACK), width / epsilon * (1 + SLACK)
         require((is_curve or listed) and (bound(least_width) <= out or not (grouped or is_curve) and holds(int(sum(lost(least_width))), n, out, part)), "the promise doesn't hold")
         lines.append((out, width))
-    first = f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence (over the draw of the {n} certified {'groups' if grouped else 'rows'}), of predictions on further {population(heads)}"
+    first = f"With {percent(1 - delta, 9)} confidence (over the draw of the {n} certified {'groups' if grouped else 'rows'}), of predictions on further {population(heads)}"
     require(all(1 - b <= 1 - sum(lost(w)) / n for b, w in lines), "more is promised of further rows than holds of certified ones")
     said = [f"  at least {percent(1 - b)} {words(w)} ({percent(1 - sum(lost(w)) / n)} of the certified ones)" for b, w in sorted(lines, key=lambda line: line[1])]
     return [first, *said] + ["  nothing is known"] * (not said) + ["  (all of this together)"] * (len(said) > 1)
@@ -221,21 +220,23 @@ def ratio(t, y, predicted, sd):  # the error of a prediction as a multiple of ep
     kind, below, above, d = t.of("loss")("Kind", str), t.of("loss").exact("Below"), t.of("loss").exact("Above"), y - predicted
     unit = {"relative": abs(y) * below, "scaled": abs(sd or 0) * below}.get(kind, t.exact("epsilon_raw") * (above / below if kind == "asymmetric" and d < 0 else 1))
     return abs(d) / unit if unit else INFINITE * (d != 0)
-def model(raw, data, predictions):  # what a model file certifies: of each target, and of all together
+def model(raw, written, predictions):  # what a model file certifies: of each target, and of all together
     several = raw[8:12] == struct.pack("<I", *SEVERAL)
     (top, body, at), heads, rows_of, lines = opened(raw, SEVERAL if several else ONE_MODEL), [], {}, []
     for n in top.list("bytes", int) if several else ():
         heads, at = heads + [opened(body[at:at + n], ONE_MODEL)[0]], at + n
     heads, (first, _, rest) = heads or [top], predictions.partition(b"\n")
-    require(first.decode().strip().split(",") == ["krigo core 1", sha(raw).hex(), sha(rest).hex()], "PREDICTIONS are of another model, or were altered")
+    bound_to, data = first.decode().strip().split(","), table(written)
+    require(bound_to[:3] == ["krigo core 1", sha(raw).hex(), sha(rest).hex()], "PREDICTIONS are of another model, or were altered")
+    require(sha(written).hex() in bound_to[3:], "PREDICTIONS count the rows of another file, perhaps in another order: use rows.csv of certify --core")
     named, *table_of = csv.reader(rest.decode().splitlines(), strict=True)
     predicted = {int(row[0]) - 1: [number(v) if v else None for v in row[1:]] for row in table_of}
-    require(named[0] == "row" and len(predicted) == len(table_of), "PREDICTIONS have no column row, or a row twice")
+    require(named == ["row", *["predicted", "sd"] * len(heads)] and len(predicted) == len(table_of), "PREDICTIONS have other columns, or a row twice")
     said, kinds = top.of("together") if several else Fields({}), heads[0].has("kinds")
     delta, parts = said.exact("delta"), said("parts", int)
-    alike = all(h.entries.get(n) == heads[0].entries.get(n) for h in heads for n in ("group", "seed", "split", "kinds"))
+    alike = {h.of("terms").of("loss")("Kind", str) == "label" for h in heads} in ({True}, {kinds}) and all(h.entries.get(n) == heads[0].entries.get(n) for h in heads for n in ("group", "seed", "split", "kinds", "targets"))
     names = [f"{of('column', str)}={k}" for of in [heads[0].of("kinds")] for k in of.list("labels", str)] if kinds else [h("target", str) for h in heads]
-    require(alike and names == [h("target", str) for h in heads], "models of one file deal their rows alike, and each label has a model")
+    require(alike and names == [h("target", str) for h in heads], "models of one file deal their rows alike, all or none are of labels, and each label has a model")
     for j, head in enumerate(heads):
         require(head.has("certificate"), f"there is no certificate of {head('target', str)}: {head('certificate_reason', str)}")
         t, c, kind = head.of("terms"), head.of("certificate"), head.of("terms").of("loss")("Kind", str)
@@ -244,8 +245,8 @@ def model(raw, data, predictions):  # what a model file certifies: of each targe
         require(known, "not checked by core.py: backtests, heuristic bounds, random draws, what the certified rows trained, and losses that don't count misses")
         below, raw = t.of("loss")("Below", float), t("epsilon_raw", float)
         same = c("delta", float) == t("delta", float) and (c("loss", str), c("epsilon", float), c("epsilon_raw", float)) == (kind, below, raw)
-        sound = min(below, raw) > 0 and 0 <= t("promise", float) < 1 and (kind != "asymmetric" or t.of("loss")("Above", float) > 0) and (kind != "label" or raw == 0.5)
-        require(same and sound, "certificate and terms disagree")
+        sound = min(below, raw) > 0 and 0 <= t("promise", float) < 1 and (kind != "asymmetric" or t.of("loss")("Above", float) > 0) and (kind != "label" or raw == 0.5) and t("choices", int) <= 1
+        require(same and sound and (not head.has("classes") or kind == "label" and len(head.list("classes", str)) == 2 and (not kinds or head.list("classes", str) == ["0", "1"])), "certificate and terms disagree")
         adds_up = not several or t("delta", float) == said("delta", float) / parts and (parts == 1 if kinds else parts >= len(heads) + said.has("certificate"))
         require(adds_up and 0 < t("delta", float) < 0.5, "the parts of delta don't add up")
         rows = certified(head, data)
@@ -254,29 +255,27 @@ def model(raw, data, predictions):  # what a model file certifies: of each targe
         ratios = [ratio(t, y, *predicted[i][2 * j:2 * j + 2]) for i, y, _ in rows]
         for (i, y, g), r in zip(rows, ratios):
             rows_of.setdefault(i, []).append((r, y, predicted[i][2 * j], g))
-        lines += say([head], t, c, ratios, [g for *_, g in rows], t.exact("delta"), lambda w: within(t, head("target", str), w))  # noqa: B023
+        lines += say([head], t, c, ratios, [g for *_, g in rows], min(t.exact("delta"), delta / parts) if several else t.exact("delta"), lambda w: within(t, head("target", str), w))  # noqa: B023
     if said.has("certificate"):  # a row misses if any target misses. A label is wrong if another class is as likely as the row's own
         whole = [v for v in rows_of.values() if len(v) == len(heads)]
         require(not kinds or all(sum(y for _, y, *_ in v) == 1 for v in whole), "a row has no label, or two")
         worst = [max(r for r, *_ in v) if not kinds else Fraction(2 * any(p >= q for _, y, p, _ in v if not y for _, z, q, _ in v if z)) for v in whole]
         lines += say(heads, heads[0].of("terms"), said.of("certificate"), worst, [v[0][-1] for v in whole], delta / parts, lambda w: " and ".join(
             within(h.of("terms"), h("target", str), w) for h in heads) if not kinds else f"have the right label of {heads[0].of('kinds')('column', str)!r}")
-    return lines + [f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence all of this together"] * (parts > 1)
+    return lines + [f"With {percent(1 - delta, 9)} confidence all of this together" if parts > 1 else "Each of these by itself"] * several
 # ---- 5. Labels that another program predicted --------------------------------------------------------------------------------------------------
 def labels(raw, data):  # what a certificate of labels states, from its confusion matrix
     o = Fields(json.loads(raw, object_pairs_hook=plain))
     c, named, delta, prefix = o.of("certificate"), o.list("statements", str), o.exact("delta"), o("probabilities", str)
     known = o("kind", str) == "classes" and named and set(named) <= {"error", "classes", "predicted", "slices"} and named == list(dict.fromkeys(named))
-    known = known and not (o("group", str) or o("at_most_wrong", float) or o("recall", float))
-    require(known and 0 < delta < Fraction(1, 2), "not checked by core.py: labels of groups, thresholds, and statements but error, classes, predicted and slices")
-    classes, truth, own = c.list("classes", str), data[o("target", str)], data.get(o("prediction", str))
+    require(known and not (o("group", str) or o("at_most_wrong", float) or o("recall", float)) and 0 < delta < Fraction(1, 2), "not checked by core.py: labels of groups, thresholds, and statements but error, classes, predicted and slices")
+    classes, truth, own = c.list("classes", str), data[o("target", str)], data[o("prediction", str)] if o.has("prediction") else ()
     likely = () if own else [*zip(*(map(number, data[prefix + k]) for k in classes))]
-    sound = c("valid", bool) and (own or not o("prediction", str)) and all(row.count(max(row)) == 1 for row in likely)
-    require(sound, "this is no certificate, or predictions are missing, or two classes are equally likely, so that their order would decide")
+    require(c("valid", bool) and own is not truth and "" not in (*truth, *own) and all(row.count(max(row)) == 1 for row in likely), "this is no certificate, or labels or predictions are missing, or two classes are equally likely, so that their order would decide")
     own = own or [classes[row.index(max(row))] for row in likely]
     confusion = [[sum(pair == (a, b) for pair in zip(truth, own)) for b in classes] for a in classes]
     require(c.list("confusion", list) == confusion and c("rows", int) == len(truth) == sum(map(sum, confusion)), "the confusion matrix differs")
-    lines = [f"With {percent(1 - Fraction(repr(float(delta))), 9)} confidence (over the draw of the {len(truth)} certified rows), of labels on further rows from the same source"]
+    lines = [f"With {percent(1 - delta, 9)} confidence (over the draw of the {len(truth)} certified rows), of the labels {o('prediction', str) or prefix!r} of {o('target', str)!r} on further rows from the same source"]
     for about in named:
         of = {"error": [""] * len(truth), "classes": truth, "predicted": own, "slices": data.get(o("slice_by", str))}[about]
         parts = len(named) * sum(of.count(kind) >= 20 for kind in set(of))
@@ -290,11 +289,12 @@ def main(names):
     try:
         require(len(names) in (2, 3), __doc__)
         raw, data, *predictions = (open(name, "rb").read() for name in names)  # noqa: SIM115
-        said = "\n- ".join(["\n".join([*(model if predictions else labels)(raw, table(data), *predictions), "That is so if this is true, which no program can see here:"]), *WORD])
-    except (Refused, OSError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, csv.Error, struct.error) as e:
+        copies = len(rows := list(zip(*table(data).values()))) - len(set(rows))
+        said = "\n- ".join(["\n".join([*(model(raw, data, *predictions) if predictions else labels(raw, table(data))), "That is so if this is true, which no program can see here:"]), *WORD, *[f"that {copies} rows which equal other rows were measured, too, and not copied"] * (copies > 0)])
+    except (Refused, OSError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError, ValueError, csv.Error, struct.error) as e:
         why = str(e) if isinstance(e, Refused) else f"the files don't follow their formats ({type(e).__name__}: {e})"
         said = "REFUSED: " + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in why)  # a text of the file mustn't begin a line
-    print(said)
+    sys.stdout.buffer.write(said.encode() + b"\n")
     return said.startswith("REFUSED: ")
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,9 +35,10 @@ func core(t *testing.T, files ...string) (says bool, said string) {
 func bound(t *testing.T, predictions, model string, change func(lines string) string) {
 	t.Helper()
 	raw := must.Get(os.ReadFile(predictions))(t)
-	_, rest, _ := strings.Cut(string(raw), "\n")
+	first, rest, _ := strings.Cut(string(raw), "\n")
 	rest = change(rest)
-	text := fmt.Sprintf("krigo core 1,%x,%x\n%s", sha256.Sum256(must.Get(os.ReadFile(model))(t)), sha256.Sum256([]byte(rest)), rest)
+	table := strings.Split(first, ",")[3]
+	text := fmt.Sprintf("krigo core 1,%x,%x,%s\n%s", sha256.Sum256(must.Get(os.ReadFile(model))(t)), sha256.Sum256([]byte(rest)), table, rest)
 	must.Do(t, os.WriteFile(predictions, []byte(text), 0o600))
 }
 
@@ -82,7 +84,7 @@ func (c coreCase) fitted(t *testing.T) (all *krigo.Targets, model, table, predic
 	}
 	all = must.Get(krigo.LoadTargets(model))(t)
 	var to bytes.Buffer
-	must.Do(t, all.WriteCore(&to, rows, sha256.Sum256(must.Get(os.ReadFile(model))(t))))
+	must.Do(t, all.WriteCore(&to, rows, sha256.Sum256(must.Get(os.ReadFile(model))(t)), sha256.Sum256([]byte(c.text))))
 	must.Do(t, os.WriteFile(predictions, to.Bytes(), 0o600))
 	return all, model, table, predictions
 }
@@ -150,6 +152,8 @@ func TestCore(t *testing.T) {
 		{"a repeated row", times("certificate.rows", 1, 1), "another number of rows"},
 		{"a draw", set("terms.route", "twice"), "random draws"},
 		{"a negative epsilon", all(times("certificate.epsilon_raw", -1, 0), times("terms.epsilon_raw", -1, 0)), "disagree"},
+		{"classes of a width", set("classes", []any{"1", "2"}), "disagree"},
+		{"several choices", set("terms.choices", 5), "disagree"},
 		{"columns in another order", set("hash_order", []any{1, 0}), "hash_order"},
 		{"a label", all(set("terms.loss.Kind", "label"), set("certificate.loss", "label"),
 			set("terms.epsilon_raw", 0.5), set("certificate.epsilon_raw", 0.5)), "a label isn't 0 or 1"},
@@ -269,19 +273,99 @@ func TestCoreForgedTables(t *testing.T) {
 		return swapped
 	})
 	refused("swapped targets", "lack a certified row") // z is missing there
-	must.Do(t, os.WriteFile(table, bytes.Replace(rows, []byte(",iris"), []byte(",rose"), 1), 0o600))
+	bound(t, predictions, model, func(text string) string { return strings.Replace(text, "sd", "scale", 1) })
+	refused("other columns", "other columns")
+	of := func(text string) {
+		must.Do(t, os.WriteFile(table, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(predictions, bytes.Replace(honest, fmt.Appendf(nil, "%x", sha256.Sum256(rows)),
+			fmt.Appendf(nil, "%x", sha256.Sum256([]byte(text))), 1), 0o600))
+	}
+	of(strings.Replace(string(rows), ",iris", ",rose", 1))
 	says, said := core(t, model, table, predictions)
 	must.Hold(t, says, "a column that the model doesn't read: %s", said)
-	must.Do(t, os.WriteFile(table, bytes.Replace(rows, []byte("s0,-0."), []byte("s0,-1."), 1), 0o600))
+	of(strings.Replace(string(rows), "s0,-0.", "s0,-1.", 1))
 	refused("another row", "follow from the rows")
-	head, models := opened(raw)
-	inner := int(must.Get(head["bytes"].([]any)[0].(json.Number).Int64())(t))
-	h, arrays := opened(models[:inner])
-	array("prior_theta", -1, more)(h, arrays)
-	forged := closed(models[:inner], h, arrays)
-	head["bytes"].([]any)[0] = len(forged)
-	must.Do(t, os.WriteFile(model, closed(raw, head, append(forged, models[inner:]...)), 0o600))
+	turned := strings.Split(strings.TrimSpace(string(rows)), "\n")
+	slices.Reverse(turned[1:])
+	must.Do(t, os.WriteFile(table, []byte(strings.Join(turned, "\n")), 0o600))
+	refused("rows in another order", "another file")
+	must.Do(t, os.WriteFile(model, inside(t, raw, array("prior_theta", -1, more)), 0o600))
 	refused("another weight", "PREDICTIONS are of another model")
+}
+
+// inside changes each model of a file of several, under checksums that fit.
+func inside(t *testing.T, raw []byte, changes ...func(h map[string]any, arrays []byte)) []byte {
+	t.Helper()
+	head, rest := opened(raw)
+	var all []byte
+	for k, n := range head["bytes"].([]any) {
+		size := int(must.Get(n.(json.Number).Int64())(t))
+		h, arrays := opened(rest[:size])
+		if k < len(changes) {
+			changes[k](h, arrays)
+		}
+		made := closed(rest[:size], h, arrays)
+		head["bytes"].([]any)[k] = len(made)
+		all = append(all, made...)
+		rest = rest[size:]
+	}
+	return closed(raw, head, append(all, rest...))
+}
+
+// TestCoreMixed: core.py refuses models of one file of which some are of labels, or which are of the classes of one
+// column and not of labels: a width and a label have no error in common.
+func TestCoreMixed(t *testing.T) {
+	python(t)
+	data := krigo.Data{Inputs: []string{"a", "b"}}
+	kinds := krigo.Options{Data: data, Promise: krigo.Promise{Delta: 0.1}}
+	kinds.Data.Target = "kind"
+	bands := krigo.Options{Data: data, Promise: krigo.Promise{Epsilon: 1, Delta: 0.2}}
+	for kind, c := range map[string]coreCase{
+		"band":  {"", coreRows(220), nil, kinds, nil},
+		"label": {"", coreRows(220), []string{"y", "z"}, bands, nil},
+	} {
+		_, model, table, predictions := c.fitted(t)
+		raw := must.Get(os.ReadFile(model))(t)
+		as := all(set("terms.loss.Kind", kind), set("certificate.loss", kind))
+		must.Do(t, os.WriteFile(model, inside(t, raw, as), 0o600))
+		bound(t, predictions, model, same)
+		says, said := core(t, model, table, predictions)
+		must.Hold(t, !says && strings.Contains(said, "all or none are of labels"), "%s: %s", kind, said)
+	}
+}
+
+// read is a program that tries how core.py reads cells and names what a header limits.
+const read = `import sys
+sys.path.insert(0, ".")
+from fractions import Fraction
+import core
+
+def refused(why, f):
+    try:
+        f()
+    except core.Refused as e:
+        assert why in str(e), e
+    else:
+        raise AssertionError(why)
+
+refused("plain number", lambda: core.number("\u0663"))  # a digit of another script
+refused("plain number", lambda: core.number("1_0"))
+head = core.Fields({"inputs": ["a"], "target": "y", "group": "g", "split": "content"})
+refused("two forms", lambda: core.certified(head, core.table(b"g,a,y\n1,2,3\n1.0,2,3\n")))
+dated = core.Fields({"target": "y", "group": "day", "reading": {"dates": [{"column": "day"}]}})
+assert "of the same period, not later ones" in core.population([dated])
+assert "period" not in core.population([core.Fields({"target": "y", "group": "site", "reading": {"dates": [{"column": "day"}]}})])
+tied = core.Fields({"target": "y", "ties": [{"kind": "column", "columns": ["site"]}, {"kind": "pair", "columns": ["a", "b"]}]})
+assert core.population([tied]) == "rows from the same source whose 'site' and combination of 'a' and 'b' occurred in the fitted table"
+assert core.percent(1 - core.Fields({"delta": 0.05}).exact("delta")) == "95 %"
+assert core.percent(1 - (1 - core.Fields({"promise": 0.95}).exact("promise"))) == "95 %"
+`
+
+// TestCoreReads: core.py refuses digits of other scripts and groups in two forms, says what krigo says of groups that are
+// dates and of ties, and prints the shares that were asked for.
+func TestCoreReads(t *testing.T) {
+	out, err := exec.Command(python(t), "-c", read).CombinedOutput()
+	must.Hold(t, err == nil, "%v: %s", err, out)
 }
 
 // TestCoreRefuses: core.py names the kinds of certificates that it doesn't know.
@@ -310,7 +394,7 @@ func TestCoreGolden(t *testing.T) {
 		table, rows := write(t, 60, group)
 		var to bytes.Buffer
 		all := must.Get(krigo.LoadTargets(file))(t)
-		if err := all.WriteCore(&to, rows, sha256.Sum256(raw)); err != nil {
+		if err := all.WriteCore(&to, rows, sha256.Sum256(raw), sha256.Sum256(must.Get(os.ReadFile(table))(t))); err != nil {
 			t.Logf("%s: %v", file, err)
 			continue
 		}
@@ -353,6 +437,12 @@ func TestCoreLabels(t *testing.T) {
 		says, said := try(strings.Replace(honest, f[0], f[1], 1))
 		must.Hold(t, !says, "%s: %s", f[1], said)
 	}
+	must.Hold(t, strings.Contains(said, "rows which equal other rows") && strings.Contains(said, "labels 'said' of 'kind'"), "%s", said)
+	says, said = try(strings.Replace(honest, `"prediction": "said"`, `"prediction": "kind"`, 1))
+	must.Hold(t, !says && strings.Contains(said, "predictions are missing"), "predictions that are the targets: %s", said)
+	must.Do(t, os.WriteFile(table, []byte(text+strings.Repeat(",,s0\n", 50)), 0o600))
+	says, said = try(honest)
+	must.Hold(t, !says && strings.Contains(said, "labels or predictions are missing"), "gaps: %s", said)
 	must.Do(t, os.WriteFile(table, []byte(strings.Replace(text, "a,a", "b,a", 1)), 0o600))
 	says, said = try(honest)
 	must.Hold(t, !says && strings.Contains(said, "confusion"), "%s", said)

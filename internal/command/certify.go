@@ -190,7 +190,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 		return f.runFresh(cmd, c, label, table)
 	}
 	if len(all.Models) > 1 {
-		return f.runTargets(cmd, c, args[0], all, table)
+		return f.runTargets(cmd, c, args, all, table)
 	}
 	o := krigo.CertifyOptions{Epsilon: f.epsilon, Head: f.head}
 	for _, given := range []struct {
@@ -210,7 +210,7 @@ func (f *certifyFlags) run(cmd *cobra.Command, c *common, args []string, job ran
 		err = r.ShiftTo(f.shift)
 	}
 	if err == nil && f.core != "" {
-		err = writeCore(f.core, args[0], all, table)
+		err = writeCore(f.core, args[0], args[1], all, table)
 	}
 	if err != nil {
 		return err
@@ -253,8 +253,9 @@ func (f *certifyFlags) runLabels(cmd *cobra.Command, c *common, args []string) e
 }
 
 // runTargets recomputes the certificates of all targets, and the certificate of all together.
-func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, all *krigo.Targets,
+func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, args []string, all *krigo.Targets,
 	table *dataset.Table) error {
+	name := args[0]
 	switch {
 	case f.fresh, f.declaration+f.log != "", f.epsilon != 0, f.order, cmd.Flags().Changed("shift"):
 		return misused("--fresh, --epsilon, --shift, --declaration, --declared and "+
@@ -287,7 +288,7 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if f.core != "" {
-		if err := writeCore(f.core, name, all, table); err != nil {
+		if err := writeCore(f.core, name, args[1], all, table); err != nil {
 			return err
 		}
 	}
@@ -296,9 +297,10 @@ func (f *certifyFlags) runTargets(cmd *cobra.Command, c *common, name string, al
 		"Each": each})
 }
 
-// writeCore writes the files of --core: the predictions of the models in the file name, and the
-// table that they were made from, with plain cells.
-func writeCore(folder, name string, all *krigo.Targets, table *dataset.Table) error {
+// writeCore writes the files of --core: the table that the models in the file name were made from,
+// with plain cells, and their predictions, for these rows and for the file data, which has the
+// table's rows unless it is standard input.
+func writeCore(folder, name, data string, all *krigo.Targets, table *dataset.Table) error {
 	raw, err := memory.ReadFile(name, textTimes)
 	if err == nil {
 		err = os.MkdirAll(folder, 0o755)
@@ -306,26 +308,56 @@ func writeCore(folder, name string, all *krigo.Targets, table *dataset.Table) er
 	if err != nil {
 		return fmt.Errorf("--core: %w", err)
 	}
+	rows := filepath.Join(folder, "rows.csv")
+	if err := disk.Write(rows, func(w io.Writer) error { return writePlain(w, table) }); err != nil {
+		return fmt.Errorf("--core: %w", err)
+	}
+	var sums [][sha256.Size]byte
+	for _, file := range []string{data, rows} {
+		if file == standardInput {
+			continue
+		}
+		sum, err := fileSum(file)
+		if err != nil {
+			return fmt.Errorf("--core: %w", err)
+		}
+		sums = append(sums, sum)
+	}
 	if err := disk.Write(filepath.Join(folder, "predictions.csv"), func(w io.Writer) error {
-		return all.WriteCore(w, table, sha256.Sum256(raw))
+		return all.WriteCore(w, table, sha256.Sum256(raw), sums...)
 	}); err != nil {
 		return fmt.Errorf("--core: %w", err)
 	}
-	return disk.Write(filepath.Join(folder, "rows.csv"), func(w io.Writer) error {
-		to := csv.NewWriter(w)
-		if err := to.Write(table.Names); err != nil {
-			return err
+	return nil
+}
+
+// fileSum returns the SHA-256 of a file.
+func fileSum(name string) (sum [sha256.Size]byte, err error) {
+	f, err := disk.Open(name)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return [sha256.Size]byte(h.Sum(nil)), err
+}
+
+// writePlain writes a table as CSV with plain cells.
+func writePlain(w io.Writer, table *dataset.Table) error {
+	to := csv.NewWriter(w)
+	if err := to.Write(table.Names); err != nil {
+		return err
+	}
+	err := table.Each(linalg.UpTo(len(table.Names)), func(_ int, cells []float64) error {
+		texts := make([]string, len(cells))
+		for j, v := range cells {
+			texts[j] = table.CellText(j, v)
 		}
-		err := table.Each(linalg.UpTo(len(table.Names)), func(_ int, cells []float64) error {
-			texts := make([]string, len(cells))
-			for j, v := range cells {
-				texts[j] = table.CellText(j, v)
-			}
-			return to.Write(texts)
-		})
-		to.Flush()
-		return cmp.Or(err, to.Error())
+		return to.Write(texts)
 	})
+	to.Flush()
+	return cmp.Or(err, to.Error())
 }
 
 // runFresh bounds the risk of a model from rows that the model never saw.

@@ -22,7 +22,7 @@ Fixpoint tail n k p : R :=
     (1 - p) * tail n' k p + p * (if k is k'.+1 then tail n' k' p else 0)
   else 1.
 
-(* It is the sum that people know, and that verify.py computes. *)
+(* It is the sum that people know, and that core.py computes. *)
 Definition term n i p : R := 'C(n, i)%:R * p ^+ i * (1 - p) ^+ (n - i).
 
 Lemma term_rec n i p : term n.+1 i.+1 p = (1 - p) * term n i.+1 p + p * term n i p.
@@ -147,7 +147,7 @@ Qed.
 Variables (n : nat) (delta : R) (bound : nat -> R).
 Hypothesis delta_ge0 : 0 <= delta.
 Hypothesis bound_ge0 : forall k, 0 <= bound k.
-(* What verify.py checks in whole numbers: a bound below 1 has a tail of delta at most. *)
+(* What core.py checks in whole numbers: a bound below 1 has a tail of delta at most. *)
 Hypothesis bound_tail : forall k, bound k < 1 -> tail n k (bound k) <= delta.
 
 (* Numbers of misses whose bounds are all wrong are seen with probability delta at most. *)
