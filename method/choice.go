@@ -189,7 +189,6 @@ func (c Choice) For(name string, names []string) (of Choice, left []string) {
 	to := reflect.ValueOf(&c).Elem()
 	for i := range to.NumField() {
 		field := to.Type().Field(i).Name
-		key := to.Type().Field(i).Tag.Get("json")
 		has := func(name string) bool {
 			k, _ := Find(name)
 			return k.Has(field) || (c.Free() && Kind{Method: Free{}}.Has(field))
@@ -197,7 +196,7 @@ func (c Choice) For(name string, names []string) (of Choice, left []string) {
 		if !has(name) && slices.ContainsFunc(names, has) && !to.Field(i).IsZero() {
 			to.Field(i).SetZero()
 			left = append(left, "--"+strings.NewReplacer("_by,omitzero", "", ",omitzero", "",
-				"_", "-").Replace(key))
+				"_", "-").Replace(to.Type().Field(i).Tag.Get("json")))
 		}
 	}
 	return c, left

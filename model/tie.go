@@ -168,13 +168,11 @@ func (t Tie) Group() string {
 	return ""
 }
 
-// usualDelta is the default δ.
-const usualDelta = 0.01
-
 // flag returns advice how to learn about new units.
 func (t Tie) flag() string {
+	// The default δ is 0.01.
 	asked := spelling.If(t.Takes > 0, " --prior informed") +
-		spelling.If(t.Delta > usualDelta, " --delta %g", t.Delta)
+		spelling.If(t.Delta > 0.01, " --delta %g", t.Delta)
 	switch g := t.Group(); {
 	case t.Kind == "order":
 		return "With --split last, the fit shows how the model does on the last rows"

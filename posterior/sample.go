@@ -186,9 +186,6 @@ func (p *Posterior) Standing() int {
 	return rows
 }
 
-// far is a value of a scaled input that other rows lose digits beside.
-const far = 1e4
-
 // jointCovariance returns the n×n covariance matrix of f at the rows of x under Q. It first asks
 // for the memory, and fails if there isn't enough.
 func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
@@ -199,8 +196,10 @@ func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 	}
 	cov := x.Like(x.Rows, x.Rows)
 	k := kernel.At(p.Kernel, p.Theta)
-	if slices.ContainsFunc(x.Data, func(v float64) bool { return math.Abs(v) > far }) {
-		for i := range x.Rows { // about row i, since the mean of all rows is far from nearly all
+	// A kernel measures points about their mean, and beside a row far outside all others would
+	// lose their digits. So each row is then measured about itself.
+	if slices.ContainsFunc(x.Data, func(v float64) bool { return math.Abs(v) > 1e4 }) {
+		for i := range x.Rows {
 			k.Fill(x, x.View(i, i+1, 0, x.Cols), cov.View(0, x.Rows, i, i+1))
 		}
 	} else {
