@@ -100,8 +100,9 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 			(promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct),
 			"promise, calibration-fraction and mean-bound: of predictions there is one "+
 				"hold-out bound"),
-		faults.If(promise.Loss == string(pacbayes.Scaled),
-			"loss scaled: the predictions of a table have no standard deviations"),
+		faults.If(pacbayes.Kind(promise.Loss).OwnSD(),
+			"loss %s: the predictions of a table have no standard deviations",
+			promise.Loss),
 	)); err != nil {
 		return t, err
 	}

@@ -71,6 +71,50 @@ func TestMeanSquare(t *testing.T) {
 	must.Hold(t, bounds[pacbayes.BettingBound] < 0.95*bounds[""], "%v", bounds)
 }
 
+// TestLogDensity: the certificate counts −ln of the normal density that predict's means and standard
+// deviations give, which the certified rows didn't change. The sentence has the bound in nats.
+func TestLogDensity(t *testing.T) {
+	table := homes()
+	o := cheap(krigo.Options{
+		Method:  krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Loss: "log-density"},
+	})
+	m := fit(t, table, o)
+	c := m.Certificate
+	d := must.Get(table.Regression("MEDV"))(t)
+	roles := must.Get(m.RolesOf(d))(t)
+	ps := predict(t, m, table)
+	mean, n := 0., float64(c.Rows)
+	for _, row := range d.RowsOf(roles, dataset.Certified) {
+		sd := ps[row].PredictiveSD / m.Scaling.TargetScale
+		z := (table.Values[4*row+3] - ps[row].Mean) / ps[row].PredictiveSD
+		mean += math.Min(math.Log(sd*math.Sqrt(2*math.Pi))+z*z/2, 0.5*math.Log(2*math.Pi)+5.5) / n
+	}
+	loss := m.Terms.Loss
+	must.Near(t, loss.NegativeLog(c.EmpiricalRisk), mean, 1e-9)
+	said := m.Sentence(c)
+	_, rest, _ := strings.Cut(said, "the mean negative log density of predictions on further rows from the same source is at most ")
+	var bound, most float64
+	_, err := fmt.Sscanf(rest, "%g nats, with each row's capped at %g nats.", &bound, &most)
+	exact := loss.NegativeLog(c.MeanBound)
+	must.Hold(t, err == nil && bound >= exact && bound < exact+0.002 && exact > mean &&
+		exact < mean+1.5 && most <= loss.NegativeLog(1) && most > 6.4 && m.Stretch() == 1 &&
+		strings.Contains(rest, "of MEDV in standard deviations"), "%v, %v: %s", exact, mean, said)
+	must.Hold(t, !strings.Contains(say.InContext(&m.Model), "For comparison"), "compared")
+	for _, change := range []func(o *krigo.Options){
+		func(o *krigo.Options) { o.Method.Name = "kl-pac" },
+		func(o *krigo.Options) { o.Prior.Learn = true },
+		func(o *krigo.Options) { o.Promise.MeanBound = pacbayes.Both },
+	} {
+		other := o
+		other.Data.Target = "MEDV"
+		change(&other)
+		_, err := krigo.Fit(t.Context(), table, other)
+		must.Hold(t, err != nil && strings.Contains(err.Error(), "loss log-density"), "%v", err)
+	}
+}
+
 // TestGradedSentences: sentences name the mean of each graded loss, and so does a backtest.
 func TestGradedSentences(t *testing.T) {
 	for want, o := range map[string]krigo.Options{

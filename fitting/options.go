@@ -189,13 +189,13 @@ type Prior struct {
 
 // Promise says what the certificate is about.
 type Promise struct {
-	// What is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd
-	// of ŷ), asymmetric, clipped-absolute.
+	// The loss: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd),
+	// asymmetric, clipped-absolute, log-density.
 	//
 	// See pacbayes.Kind.
 	Loss string `json:"loss,omitzero" set:"loss" value:"LOSS" default:"band"`
 	// Half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8.
-	// Default: a table of widths, where there is one, and 0.6.
+	// Default: a table of widths if there is one, and 0.6 or 5 nats.
 	//
 	// Epsilon is the width below y if EpsilonAbove has another width above y.
 	// The default is from Reeb et al. 2018, Sect. 4.

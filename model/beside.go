@@ -11,7 +11,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/observation"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -213,7 +212,7 @@ func (m *Model) simple(predicted []float64, at scored) (map[string]float64, erro
 		squares += (y - at.Mean[i]) * (y - at.Mean[i])
 	}
 	of := map[string]float64{"mse": squares / float64(len(at.Y))}
-	if m.Terms.Loss.Kind == pacbayes.Scaled { // it counts sds, which these models don't have
+	if m.Terms.Loss.Kind.OwnSD() { // it counts sds, which these models don't have
 		return of, nil
 	}
 	risk, err := at.PointRisk(m.Terms.Loss)

@@ -96,7 +96,7 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles,
 // is about the GP's own.
 func (m *Model) stretches() bool {
 	return m.Noise == "" && m.NoiseColumn == "" && m.Sited() == nil && m.Terms.MeanAlone() &&
-		m.Terms.Loss.Kind != pacbayes.Scaled &&
+		!m.Terms.Loss.Kind.OwnSD() &&
 		!slices.ContainsFunc(m.Terms.Slices, pacbayes.IsOwn)
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/observation"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -76,7 +75,7 @@ func (m *Model) checkTerms(*dataset.Data, dataset.Roles) error {
 	t := m.Terms
 	prior, _ := q.OfPrior()
 	if err := faults.First(
-		faults.If(t.Loss.Kind == pacbayes.Scaled && m.TrainsForBound(),
+		faults.If(t.Loss.Kind.OwnSD() && m.TrainsForBound(),
 			"the certificate's loss counts standard deviations with a noise that is "+
 				"estimated on the certified rows: no certificate"),
 		faults.If(t.Scaling != m.Scaling.Source,

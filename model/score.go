@@ -238,7 +238,7 @@ func (m *Model) predicted(d *dataset.Data, rows, group []int) (s scored, err err
 	if err != nil {
 		return s, err
 	}
-	if scaled := m.Terms.Loss.Kind == pacbayes.Scaled; scaled || transformed {
+	if scaled := m.Terms.Loss.Kind.OwnSD(); scaled || transformed {
 		point, sd := m.PointsOf(s.mean, s.variance, s.spreads)
 		if s.Mean = point; scaled {
 			s.Scale = sd

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
@@ -218,8 +217,7 @@ func (t Terms) Reword(c *Certificate) string {
 // LeastBound returns the bound on the mean that n rows, or groups, give if all their losses are 0.
 func (t Terms) LeastBound(n int) float64 {
 	zero := make([]float64, n)
-	one := slices.Repeat([]float64{1}, n)
-	s := Sample{Y: zero, Mean: zero, Variance: zero, Scale: one}
+	s := Sample{Y: zero, Mean: zero, Variance: zero, Scale: zero}
 	c := &Certificate{ChoicesPenalty: t.choicesPenalty()}
 	var err error
 	if t.Curve {

@@ -38,6 +38,10 @@ const (
 	// ClippedAbsolute is min(|ŷ−y|/scale, 1) = min(|ŷ/y − 1|, 1), without ε (App. C prints max for
 	// min).
 	ClippedAbsolute Kind = "clipped-absolute"
+	// LogDensity is ½ + (ln s + (y−ŷ)²/2s² − ½)/2ε, clipped to [0,1], with s = scale as for Scaled.
+	// Less the constant of LogDensity's NegativeLog, it is −ln of the normal density of y with the
+	// mean ŷ and the standard deviation s, and ε counts nats.
+	LogDensity Kind = "log-density"
 	// Label counts wrong labels: 1{ŷ ≤ y−ε} if y > 0, else 1{ŷ ≥ y+ε}.
 	// With ε = ½, labels y are 0 and 1, and ŷ is the probability of 1.
 	// With ε = 1, labels y are ±1, and ŷ is a function with the label's sign (Seeger 2002).
@@ -53,7 +57,7 @@ type losing struct {
 
 // register holds the losses in the order in which krigo lists them for people.
 var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Relative, nil},
-	{Scaled, nil}, {Asymmetric, nil}, {ClippedAbsolute, nil}, {Label, nil}}
+	{Scaled, nil}, {Asymmetric, nil}, {ClippedAbsolute, nil}, {LogDensity, nil}, {Label, nil}}
 
 // RegisterLoss makes a loss known to options, flags, model files and certificates by the name kind.
 // The loss of a prediction that misses by miss = (ŷ − y)/ε is of(miss), from 0 to 1.
@@ -86,7 +90,10 @@ func (k Kind) registered() func(miss float64) float64 {
 
 // ByQuadrature says whether krigo computes the expectation over a random draw by quadrature, which
 // gives no bound.
-func (k Kind) ByQuadrature() bool { return k.registered() != nil }
+func (k Kind) ByQuadrature() bool { return k == LogDensity || k.registered() != nil }
+
+// OwnSD says whether the scale of a row is the predictor's own standard deviation of y.
+func (k Kind) OwnSD() bool { return k == Scaled || k == LogDensity }
 
 // Loss is a bounded loss ℓ(y, ŷ) ∈ [0,1].
 //
@@ -139,7 +146,14 @@ func (l Loss) IsZeroOne() bool {
 // Unitless reports whether the loss reads the scale of a row, so that ε has no unit:
 // it is a share of |y|, or a number of standard deviations, which differ from row to row.
 func (l Loss) Unitless() bool {
-	return l.Kind == Relative || l.Kind == Scaled || l.Kind == ClippedAbsolute
+	return l.Kind == Relative || l.Kind == ClippedAbsolute || l.Kind.OwnSD()
+}
+
+// NegativeLog returns −ln of a normal density, in nats, whose LogDensity is risk. A mean of many
+// is the mean of their LogDensity, since the one is linear in the other. It is ½ ln 2πe, that of a
+// standard normal distribution on average, if risk is ½, and ε more if risk is 1.
+func (l Loss) NegativeLog(risk float64) float64 {
+	return 0.5*math.Log(2*math.Pi*math.E) + l.Below*(2*risk-1)
 }
 
 // interval returns the distances below and above y within which a 0/1 loss is 0.
@@ -177,6 +191,12 @@ func (l Loss) Point(y, mean, scale float64) float64 {
 			return indicator(d, d != 0)
 		}
 		return min(math.Abs(d)/scale, 1)
+	case LogDensity:
+		if scale == 0 {
+			return indicator(d, d != 0)
+		}
+		t := d / scale
+		return max(0, min(0.5+(math.Log(scale)+t*t/2-0.5)/(2*l.Below), 1))
 	}
 	// A registered loss takes the signed error of the prediction, in units of ε. A value outside
 	// [0, 1] becomes NaN, which no certificate accepts.
@@ -284,8 +304,8 @@ func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	case Gaussian:
 		return expectedGaussian(d, s, l.Below)
 	}
-	if l.Kind.registered() != nil {
-		return l.expectedRegistered(d, s)
+	if l.Kind.ByQuadrature() {
+		return l.expectedByQuadrature(d, s, scale)
 	}
 	// The expectations of the other two losses are even in d.
 	sign := 1.0
@@ -370,11 +390,11 @@ func expectedGaussian(d, s, eps float64) (e, dMean, dVar float64) {
 	return -math.Expm1(lg), -2 * d * g / w, g * (1 - 2*r) / w
 }
 
-// expectedRegistered computes E ℓ, ∂m = E ℓz/σ and ∂σ² = E ℓ(z²−1)/(2σ²) by quadrature.
-func (l Loss) expectedRegistered(d, s float64) (e, dMean, dVar float64) {
+// expectedByQuadrature computes E ℓ, ∂m = E ℓz/σ and ∂σ² = E ℓ(z²−1)/(2σ²) by quadrature.
+func (l Loss) expectedByQuadrature(d, s, scale float64) (e, dMean, dVar float64) {
 	nodes, weights := quadrature.Normal()
 	for k, z := range nodes {
-		v := weights[k] * l.Point(d, s*z, 0)
+		v := weights[k] * l.Point(d, s*z, scale)
 		e = e + v
 		dMean = dMean + v*z/s
 		dVar = dVar + v*(z*z-1)/(2*s*s)

@@ -211,6 +211,24 @@ func TestPoint(t *testing.T) {
 	}
 }
 
+// TestLogDensity: between its ends the loss is −ln of the normal density, but for constants that
+// NegativeLog takes back. An infinitely sure prediction loses all or nothing.
+func TestLogDensity(t *testing.T) {
+	l := Loss{Kind: LogDensity, Below: 3}
+	for _, c := range []struct{ d, scale float64 }{{0, 1}, {0.3, 0.4}, {-2, 1.5}, {1, 0.5}, {-0.1, 0.05}} {
+		own := math.Log(c.scale*math.Sqrt(2*math.Pi)) + c.d*c.d/(2*c.scale*c.scale)
+		must.Near(t, l.NegativeLog(l.Point(2+c.d, 2, c.scale)), own, 1e-12, c)
+	}
+	must.Near(t, l.NegativeLog(0.5), 0.5*math.Log(2*math.Pi)+0.5, 1e-15)
+	for _, c := range []struct{ d, scale, want float64 }{{0, 1e-9, 0}, {1, 0.1, 1}, {1, 1e-300, 1},
+		{0, 0, 0}, {1e-300, 0, 1}, {1, math.Inf(1), 1}, {math.Inf(1), 1, 1}} {
+		must.Be(t, l.Point(c.d, 0, c.scale), c.want, c)
+	}
+	must.Hold(t, math.IsNaN(l.Point(math.NaN(), 0, 1)) && math.IsNaN(l.Point(1, 0, math.NaN())), "not NaN")
+	e, _, _ := l.Expected(0.2, 0, 0.3, 0.8) // the square of a draw's error has the mean 0.2² + 0.3
+	must.Near(t, l.NegativeLog(e), math.Log(0.8*math.Sqrt(2*math.Pi))+(0.04+0.3)/(2*0.64), 1e-4)
+}
+
 func TestLossNames(t *testing.T) {
 	for _, k := range Losses() {
 		if got, err := ParseLoss(string(k)); got != k || err != nil {

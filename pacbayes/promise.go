@@ -54,7 +54,7 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	band := Loss{Kind: Band}
 	p := &Promise{Share: t.Promise}
 	switch {
-	case t.Loss.Kind == Scaled:
+	case t.Loss.Kind.OwnSD():
 		band.Kind = Scaled
 		p.Scaled = true
 	case t.Loss.Unitless():

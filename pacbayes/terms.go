@@ -292,15 +292,15 @@ func (t Terms) CheckRoute() error {
 			"predictions that krigo didn't make can only have a hold-out bound"),
 		faults.If(!(t.Promise >= 0 && t.Promise < 1),
 			"promise %v: want a share below 1, such as 0.95", t.Promise),
-		faults.If(t.Loss.Kind.ByQuadrature() && !t.MeanAlone(),
+		faults.If(t.Loss.Kind.registered() != nil && !t.MeanAlone(),
 			"loss %s: krigo computes its expectation over a random draw by quadrature, which "+
 				"gives no bound; use a predictor that is fixed before the certified rows are "+
 				"seen: an informed prior after which nothing is learnt, and mean-bound direct",
 			t.Loss.Kind),
-		faults.If(t.Loss.Kind == Scaled && !t.MeanAlone(),
-			"loss scaled: the predictor and its standard deviations must be fixed before the "+
+		faults.If(t.Loss.Kind.OwnSD() && !t.MeanAlone(),
+			"loss %s: the predictor and its standard deviations must be fixed before the "+
 				"certified rows are seen; use an informed prior after which nothing is learnt, "+
-				"and mean-bound direct"),
+				"and mean-bound direct", t.Loss.Kind),
 		faults.If(t.Rules != 0 && t.Rules != t.NewestRules() && (t.Rules != 1 || !t.Curve),
 			"rules %d: want %d, for these terms", t.Rules, t.NewestRules()),
 		errors.Join(t.checkCurve(), t.checkSlices()),

@@ -11,7 +11,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // At most mostRows rows of a kind are predicted, and fewer if that would take long.
@@ -92,7 +91,7 @@ func (r *maker) compare(s *sample, d *dataset.Data, b block) error {
 	loss := r.m.Terms.Loss
 	scale := model.TargetScale(loss, r.m.Scaling, sizes)
 	// such a loss counts predictive standard deviations
-	if loss.Kind == pacbayes.Scaled {
+	if loss.Kind.OwnSD() {
 		scale = sds
 	}
 	scaled := make([]float64, len(b.y))

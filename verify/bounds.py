@@ -15,7 +15,8 @@ from core import ONE_MODEL, Fields, Refused, fnv, hash_of, keys, long_text, bits
 TEST, CALIBRATION, PRIOR, CERTIFIED = range(4)
 UNIT, NORMAL = 2.0**-52, NormalDist()  # UNIT is the spacing of floats above 1
 REACH = 64  # rounding may move a sum by this many units of the sum of its terms' sizes
-ZERO_ONE, UNITLESS = ("band", "relative", "scaled", "asymmetric", "label"), ("relative", "scaled", "clipped-absolute")
+ZERO_ONE, UNITLESS = ("band", "relative", "scaled", "asymmetric", "label"), ("relative", "scaled", "clipped-absolute", "log-density")
+OWN_SD = ("scaled", "log-density")  # the scale of a row is the predictor's standard deviation of y
 BOUND_TRAINED = ("kl-pac", "sqrt-pac")  # objectives whose noise variance only shapes Q
 OBJECTIVES = BOUND_TRAINED + ("evidence", "nearest", "vfe", "fitc", "dtc", "pep", "svgp", "renyi")
 def near(what, stored, own, most=None):
@@ -626,6 +627,8 @@ class Loss:
             slack, margin = min(d + above, below - d), reach + 1e-9 * min(below, above)
             return float(slack < -margin), float(slack < margin)
         sizes = [max(abs(d) - reach, 0.0), abs(d) + reach]
+        if self.kind == "log-density":
+            return [max(0.0, min(0.5 + (log(scale) + min(v / scale, 1e150)**2 / 2 - 0.5) / (2 * below), 1.0)) if scale else float(v > 0) for v in sizes]
         if self.kind == "clipped-absolute":
             return [min(v / scale, 1.0) if scale else float(v > 0) for v in sizes]
         return [min((v / below)**2, 1.0) if self.kind == "clipped-square" else -expm1(-(v / below)**2) for v in sizes]
@@ -741,10 +744,10 @@ def check_terms(head, t, q, prior, scale):
     learnt, zero_one, backtest = bool(prior or q.nearest), t.kind in ZERO_ONE, head("split", str) == "last"
     label = ("backtest (the certified rows are the last of the table, not drawn at random)" if backtest else
              "bound (heuristic: scaled with training statistics)" if source == "all-rows" else "certificate")
-    require(t.kind in ZERO_ONE + ("clipped-square", "gaussian", "clipped-absolute"), f"not checked by this program: the loss {t.kind}")
+    require(t.kind in ZERO_ONE + ("clipped-square", "gaussian", "clipped-absolute", "log-density"), f"not checked by this program: the loss {t.kind}")
     for what, ok in (
         ("the loss", (t.below > 0 or t.kind == "clipped-absolute")
-         and (t.above > 0 if t.kind == "asymmetric" else t.above == 0) and (t.kind != "scaled" or t.direct and objective not in BOUND_TRAINED)),
+         and (t.above > 0 if t.kind == "asymmetric" else t.above == 0) and (t.kind not in OWN_SD or t.direct and objective not in BOUND_TRAINED)),
         ("the objective", objective in OBJECTIVES), ("the promise", 0 <= t.promise < 1), ("the declaration", terms("declaration", str) == c("declaration", str)),
         ("the route", t.route == "twice" or t.fixed and t.route in ("direct", "both")), ("choices", t.choices == 1 or not t.direct),
         ("the inequality", t.family in ("kl", "maurer", "pinsker") or t.family == "betting" and t.fixed

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import accumulate
 from math import ceil, fsum, inf, log, sqrt
 
-from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Fields, Loss, Sample, binomial, columns_of, dot, fixed_bound, fnv, holds, learnt_bound, named, near, numeral, require
+from bounds import CALIBRATION, CERTIFIED, OWN_SD, PRIOR, REACH, UNITLESS, Fields, Loss, Sample, binomial, columns_of, dot, fixed_bound, fnv, holds, learnt_bound, named, near, numeral, require
 from core import never
 
 
@@ -167,7 +167,7 @@ def check_curve(t, sample, c, size):
 def check_promise(t, sample, kl, c):
     """Checks that the half-width is the first of the list, or of the curve, for which the share is guaranteed."""
     p, out, direct, delta = c.of("promise"), 1 - t.promise, t.fixed and t.route != "twice", t.delta / 2 / t.share
-    kind = "scaled" if t.kind == "scaled" else "relative" if t.kind in UNITLESS else "band"
+    kind = "scaled" if t.kind in OWN_SD else "relative" if t.kind in UNITLESS else "band"
     widths = [10**(-2 + j / 33) / (10 if kind == "relative" else 1) for j in range(100)]
 
     def bound(width, most):
@@ -354,6 +354,6 @@ def check(head, arrays, table, roles, rows, own, scale, q, t, sample, kl, errors
             point, reach, sd = target.predicted(mean, v, noise, reach, True)
             return own[i] - point, sd * sd - noise, reach
         scored, errors = ([deviation(i) for i in roles[role]] for role in (CALIBRATION, CERTIFIED))
-    own_sd = not t.direct or t.kind == "scaled" or "sd" in t.slices or "distance" in t.slices  # the terms are about the GP's own standard deviations
+    own_sd = not t.direct or t.kind in OWN_SD or "sd" in t.slices or "distance" in t.slices  # the terms are about the GP's own standard deviations
     require(not head.of("conformal").has("stretch") or not (own_sd or head.has("noise_column") or head.has("noise")), "the stretch doesn't go with the noise or the terms")
     return check_conformal(head.of("conformal"), arrays, missed, scored or errors, noise, "" if scored else "certified", size)

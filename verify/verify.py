@@ -21,7 +21,7 @@ import classes
 import more
 import several
 from bounds import (
-    BOUND_TRAINED, CERTIFIED, PRIOR, Fields, Monotone, Refused, Sample, Table, Terms, Varying, alpha_of, check_bounds, check_terms, deal,
+    BOUND_TRAINED, CERTIFIED, OWN_SD, PRIOR, Fields, Monotone, Refused, Sample, Table, Terms, Varying, alpha_of, check_bounds, check_terms, deal,
     drawn_labels, follows, read_model, read_posterior, require, scale_rows)
 from reading import read_table
 from target import LINKED, SOME_SITES, Target
@@ -131,9 +131,9 @@ def verify(model, data, together=None):
     predictor = Monotone(head, q, [rows[i][0] for i in roles[PRIOR]]) if head.has("monotone") or head.of("fitted").of("kernel").has("monotone") else q
     found = [(i, *target.shifted(i, predictor.predict(rows[i][0]))) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]
-    points = [target.predicted(mean, varying.variance(rows[i][0], mean, v, known[i]), noise, reach, t.kind == "scaled" or "sd" in t.slices)
+    points = [target.predicted(mean, varying.variance(rows[i][0], mean, v, known[i]), noise, reach, t.kind in OWN_SD or "sd" in t.slices)
               for i, mean, v, reach in found]
-    scales = [sd if t.kind == "scaled" else table.size[i] / scale for (i, *_), (_, _, sd) in zip(found, points)]
+    scales = [sd if t.kind in OWN_SD else table.size[i] / scale for (i, *_), (_, _, sd) in zip(found, points)]
     units, kl = {}, 0.0 if q.nearest else q.kl()
     for k, i in enumerate(roles[CERTIFIED]):
         units.setdefault(table.groups[i] if table.groups else k, []).append(k)

@@ -508,6 +508,15 @@ func TestForgeries(t *testing.T) {
 			{"how the noise varies", set("noise_of_inputs.shift", 0.5), "noise"},
 			{"a steady noise", left("noise_of_inputs"), "noise"},
 		}},
+		{"log density", 80, "", krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"},
+			Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{Loss: "log-density", Share: 0.5}}, []forgery{
+			{"a lower bound", times("certificate.mean_bound", 0.9, 0), "mean_bound is"},
+			{"half the nats", all(times("terms.loss.Below", 0.5, 0), times("terms.epsilon_raw", 0.5, 0),
+				times("certificate.epsilon", 0.5, 0), times("certificate.epsilon_raw", 0.5, 0)), ""},
+			{"a narrower promise", times("certificate.promise.half_width", 0.5, 0), "half_width"},
+			{"a stretch", set("conformal.stretch", 1.5), "stretch"},
+		}},
 		{"monotone", 80, "", krigo.Options{Data: krigo.Data{Target: "y", Transform: "none"},
 			Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
 			Kernel: krigo.Kernel{Monotone: []string{"x:up"}}}, []forgery{

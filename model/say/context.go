@@ -188,6 +188,9 @@ func others(m *model.Model) string {
 		return "at most " + size
 	}
 	names, scores := Simpler(m)
+	if c.Loss == pacbayes.LogDensity { // their standard deviations would be the model's
+		names = nil
+	}
 	each := lists.To(len(names), func(i int) string {
 		return fmt.Sprintf("%s for %s", number(scores[i]), names[i])
 	})

@@ -389,6 +389,15 @@ func graded(m *model.Model, c *pacbayes.Certificate, risk float64) (mean, size, 
 				m.Counted(cautious.Name(m.Target)))
 	case pacbayes.ClippedAbsolute:
 		return "mean relative " + of, cautious.PercentUp(risk), ", with each error capped at 100 %"
+	case pacbayes.LogDensity:
+		of := pacbayes.Loss{Below: c.Epsilon}
+		return "mean negative log density",
+			fmt.Sprintf("%.3f nats", math.Ceil(1000*of.NegativeLog(risk))/1000),
+			fmt.Sprintf(", with each row's capped at %s nats. The density is of %s in %s: the "+
+				"normal density with the predicted mean and standard deviation",
+				cautious.Least(of.NegativeLog(1)), known(m),
+				spelling.Either(m.Terms.Scaling == dataset.Declared, "declared scales",
+					"standard deviations"))
 	}
 	return fmt.Sprintf("mean %s loss", c.Loss), fmt.Sprintf("%.3f", cautious.RoundUp(risk, 3)),
 		fmt.Sprintf(" (ε = %s)", cautious.Width(c.EpsilonRaw))

@@ -128,8 +128,8 @@ class Parameters(Estimator):
             neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (no better than evidence where
             measured, and slower) (default by prior and rows)
         epsilon :
-            half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8 (default a table of widths, where
-            there is one, and 0.6)
+            half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8 (default a table of widths if
+            there is one, and 0.6 or 5 nats)
         epsilon_units :
             units of ε: sd (standard deviations of the target) or raw (the target's own) (default sd)
         delta :
@@ -277,8 +277,8 @@ class Parameters(Estimator):
             log-parameters in [−L, L] with DIGITS decimals; L,mixed: 0 to 2 digits, few lengthscales, which the bound pays
             for (default 6,2)
         loss :
-            what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd of ŷ),
-            asymmetric, clipped-absolute (default band)
+            the loss: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd), asymmetric,
+            clipped-absolute, log-density (default band)
         bound :
             inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors) (default kl; groups,
             graded: betting; learnt: maurer)

@@ -224,10 +224,10 @@ func (o Asked) checkTogether() settings.Faults {
 		o.Observed().Goes(o.features()),
 		faults.When(o.Kernel.Monotone != nil, o.unordered(), "monotone: %w"),
 		faults.When(o.Run.Deliver == "all", o.CheckDelivered(), "%w"),
-		faults.If(o.Promise.Loss == string(pacbayes.Scaled) && (bound || o.Method.Term == "loss"),
-			"loss scaled: it counts the standard deviations that training finds, so that %s "+
+		faults.If(pacbayes.Kind(o.Promise.Loss).OwnSD() && (bound || o.Method.Term == "loss"),
+			"loss %s: it counts the standard deviations that training finds, so that %s "+
 				"can't be trained by it: use an objective such as evidence or nearest, with a "+
-				"term of its own", o.Method.Name),
+				"term of its own", o.Promise.Loss, o.Method.Name),
 		faults.If(o.Prior.Mixed && !bound,
 			"grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for "+
 				"the bound, not %s", o.Method.Name),

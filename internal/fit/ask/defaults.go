@@ -138,12 +138,19 @@ func (o Asked) chooseMethod(rows int) Asked {
 	return with
 }
 
+// defaultNats is the default ε of log-density. On seven tables at most one row in 19 was beyond the
+// cap. With 3 nats bounds are up to 0.2 nats lower, with 10 up to 0.34 higher.
+const defaultNats = 5
+
 // WithDefaults fills in the zero fields.
 func (o Asked) WithDefaults() Asked {
 	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
 	o = o.forSited()
 	o.open = o.Promise.Epsilon == 0 && o.Promise.Share == 0
+	if pacbayes.Kind(o.Promise.Loss) == pacbayes.LogDensity {
+		o.Promise.Epsilon = cmp.Or(o.Promise.Epsilon, defaultNats)
+	}
 	for _, of := range []any{&o.Data, &o.Kernel, &o.Prior, &o.Promise} {
 		settings.Defaults(of)
 	}

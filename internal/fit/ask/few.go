@@ -25,14 +25,14 @@ const mostFew = 80
 
 // takes returns the smallest number of certified units (rows, or groups) with a bound that can say
 // anything, and the bound for this number if no unit misses.
-// If betting bounds the groups, kl's bound finds their number, because it is lower than betting's
-// if no unit misses.
+// If betting bounds the mean of the units, kl's bound finds their number, because it is lower than
+// betting's if no unit misses.
 func (o Asked) takes() (units int, bound float64) {
 	bounds := func() func(n int) float64 {
 		return o.Terms(Loss(o.Promise, pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
 	}
 	own := bounds()
-	if o.Data.Group != "" && o.Promise.Bound == pacbayes.BettingBound {
+	if o.Promise.Bound == pacbayes.BettingBound {
 		o.Promise.Bound = pacbayes.KLBound
 	}
 	if o.Data.Kinds != nil { // as many rows are certified as if each class had a part of δ
