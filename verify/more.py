@@ -82,7 +82,9 @@ def check_asked(head, t, table, scale, own):
     left = sum(units) - test - calibration
     rows = max(20, min(1000, (left + 9) // 10)) if source == "prior-rows" else 0
     if t.informed:
-        rows = max(min(ceil(0.875 * left), max(ceil(0.7 * left), left - 1000), left - 21), ceil(0.25 * left))
+        before = min(ceil(0.875 * left), max(ceil(0.7 * left), left - 1000))  # up to defaults 8
+        now = max(min(ceil(0.8 * left), left - 165, 800), before, left - 50_000)
+        rows = next((n for n in (max(min(n, left - 21), ceil(0.25 * left)) for n in (now, before)) if n == units[2]), now)
     for what, ok in (
         ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
         ("the classes", data.list("classes", str) == head.list("classes", str) and (f.of("kernel")("noise", str) == "probit") == head.has("classes")), *((f"the {k}", data(k, str) == head(k, str)) for k in ("offset", "exposure")), ("the noise-column", data("noise_column", str) == head("noise_column", str)),

@@ -1065,3 +1065,24 @@ func TestClasses(t *testing.T) {
 		must.Hold(t, !agrees && strings.Contains(said, "bound"), "%s, forged: %s", what, said)
 	}
 }
+
+// TestSharesOfRows: verify.py knows by which rule a number of rows has prior rows, if no option says how many.
+func TestSharesOfRows(t *testing.T) {
+	for _, n := range []int{120, 600} {
+		rng := rand.New(rand.NewPCG(uint64(n), 1))
+		text := "x,y\n"
+		for range n {
+			x := rng.NormFloat64()
+			text += fmt.Sprintf("%g,%g\n", x, 3*x+rng.NormFloat64())
+		}
+		path := filepath.Join(t.TempDir(), "t.csv")
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
+		table := must.Get(files.ReadFile(path, dataset.Reading{}))(t)
+		m := must.Get(krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear"},
+			Promise: krigo.Promise{Epsilon: 1}}))(t)
+		model := filepath.Join(t.TempDir(), "m.krigo")
+		must.Do(t, m.Save(model))
+		said, err := exec.Command(python(t), "verify.py", model, path).CombinedOutput()
+		must.Hold(t, err == nil, "%d rows: %s", n, said)
+	}
+}
