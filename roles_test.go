@@ -609,3 +609,23 @@ func parsed(text []byte) (v any) {
 	}
 	return v
 }
+
+// TestNewGroups: a model for new groups knows how much the groups differ, though the rows of a group tell one another's
+// targets.
+func TestNewGroups(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 4))
+	table := &dataset.Table{Source: "plants.csv", Names: []string{"plant", "height", "day", "y"}}
+	for g := range 60 {
+		height := rng.NormFloat64()
+		level := rng.NormFloat64()
+		for day := range 8 {
+			table.Append([]string{fmt.Sprintf("p%d", g), fmt.Sprint(height), fmt.Sprint(day),
+				fmt.Sprint(math.Sin(float64(day)) + level + 0.1*rng.NormFloat64())})
+		}
+	}
+	m := trained(t, table, krigo.Options{Data: krigo.Data{Target: "y", Group: "plant", TestFraction: 0.5}})
+	test := m.Test
+	must.Hold(t, test.Groups == 30 && test.Coverage95 > 0.9 && test.NLPD < 2, "%+v", test)
+	_, differs, err := m.Refit(t.Context(), table, nil)
+	must.Hold(t, differs == "" && err == nil, "fitted again: %s, %v", differs, err)
+}

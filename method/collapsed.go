@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/finding"
@@ -188,6 +189,14 @@ func (c *collapsed) Diagnostics() (d Diagnostics) {
 		d.Jitter = c.sparse.Jitter
 	}
 	return d
+}
+
+// Start adds where the noise of groups starts: with half of its variance, and the length √d.
+func (c *collapsed) Start(x []float64) ([]float64, error) {
+	if c.task.correlates() && c.Dim() > len(x) {
+		x = append(slices.Clip(x), 0, math.Log(float64(c.task.dims()))/2)
+	}
+	return x, nil
 }
 
 // Box returns the task's bounds, with 0 ≤ α ≤ 1 for a learnt α, which is the last parameter.

@@ -49,6 +49,10 @@ func weakFor(t Task) (w weak) {
 			w = append(w, normal{at: i, factor: -1, variance: relative})
 		}
 	}
+	if t.correlates() {
+		w = append(w, normal{at: t.prior() + 1, factor: 1, variance: wide}, normal{at: t.prior() + 2,
+			factor: 1, mean: math.Sqrt2 + math.Log(float64(t.dims()))/2, variance: wide})
+	}
 	o, _ := t.Noise.(objective.Ordinal)
 	for i := range o.Steps() {
 		w = append(w, normal{at: t.prior() + 1 + i, factor: 1, variance: wide})

@@ -52,10 +52,12 @@ package method
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -237,7 +239,7 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 		}
 		n++
 	}
-	for i := n; t.Noise != nil && i < len(x); i++ { // steps of an ordinal noise
+	for i := n; (t.Noise != nil || t.correlates()) && i < len(x); i++ { // Problem.More
 		b.Lower[i], b.Upper[i] = -t.Limit, t.Limit
 	}
 	if t.FixInducing {
@@ -258,11 +260,21 @@ func (t Task) evidence() *objective.Problem {
 	if t.Noise != nil {
 		p := t.full(&objective.EPEvidence{Noise: t.Noise, Shift: t.All.Shift})
 		o, _ := t.Noise.(objective.Ordinal)
-		p.Steps = o.Steps()
+		p.More = lists.To(o.Steps(), func(i int) string { return fmt.Sprintf("log_step%d", i+1) })
+		return p
+	}
+	if t.correlates() {
+		p := t.full(&objective.Evidence{Pairs: objective.PairsOf(t.All.X, t.Units)})
+		p.More = []string{"log_group_odds", "log_group_length"}
 		return p
 	}
 	return t.full(&objective.Evidence{})
 }
+
+// correlates says whether the noise of rows of a group is correlated in the evidence, so that it
+// learns what groups have in common. Q takes this noise as independent, since a further group
+// shares it with none.
+func (t Task) correlates() bool { return t.Units != nil && t.Noise == nil && t.All.PerRow.Same() }
 
 // full returns the problem of a full GP with the objective o.
 func (t Task) full(o objective.Exact) *objective.Problem {

@@ -145,10 +145,7 @@ func (p *nearest) with(neighbours, terms int) *nearest {
 	}
 	q.NearestProblem = &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All,
 		Neighbours: neighbours, Vecchia: m.Form == "vecchia", Term: term, Scale: t.Scale,
-		Seed: t.Seed, Terms: terms, Ranks: t.Ranks, Apart: t.Apart}
-	if !t.Apart {
-		q.Units = t.Units
-	}
+		Seed: t.Seed, Terms: terms, Ranks: t.Ranks, Apart: t.Apart, Units: t.Units}
 	return &q
 }
 

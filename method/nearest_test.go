@@ -148,8 +148,15 @@ func TestNearestLearns(t *testing.T) {
 	}
 }
 
-// TestNearestUnits: copies of a row in its own group don't make the noise small.
-func TestNearestUnits(t *testing.T) {
+// TestUnits: copies of a row in its own group don't make the noise small.
+func TestUnits(t *testing.T) {
+	for name, m := range map[string]method.Method{"nearest": method.Nearest{Neighbours: 16},
+		"evidence": method.Evidence{MAP: method.MAP{Hyperprior: "weak"}}} {
+		t.Run(name, func(t *testing.T) { copied(t, m) })
+	}
+}
+
+func copied(t *testing.T, m method.Method) {
 	task, x := ridge(600)
 	rng := rand.New(rand.NewPCG(7, 7))
 	for i := range task.N {
@@ -158,12 +165,13 @@ func TestNearestUnits(t *testing.T) {
 			continue
 		}
 		copy(task.All.X.Row(i), task.All.X.Row(i-1))
-		task.All.Y[i] = task.All.Y[i-1]
+		task.All.Y[i] = task.All.Y[i-1] + 0.1*rng.NormFloat64()
 	}
 	noise := func() float64 {
-		r := must.Get(method.Nearest{Neighbours: 16}.Bind(task).Minimize(context.Background(),
-			(&kept{states: map[string][]byte{}}).run(t), x))(t)
-		return math.Exp(r.X[len(r.X)-1])
+		p := m.Bind(task)
+		r := must.Get(p.Minimize(context.Background(), (&kept{states: map[string][]byte{}}).run(t),
+			must.Get(p.Start(x))(t)))(t)
+		return math.Exp(r.X[len(x)-1])
 	}
 	alone := noise()
 	for i := range task.N {

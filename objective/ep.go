@@ -327,7 +327,7 @@ func (p *Problem) Sites(x []float64) (Sites, error) {
 	e := p.Objective.(*EPEvidence)
 	theta, beta, logNoise := p.Split(x)
 	n := p.X.Rows
-	prior := Moments{p.X.Like(n, n), make([]float64, n), x[len(x)-p.Steps:]}
+	prior := Moments{p.X.Like(n, n), make([]float64, n), x[len(x)-len(p.More):]}
 	p.fill(theta, beta, prior)
 	at, _, _, err := e.Sites(prior, p.Y, math.Exp(logNoise))
 	return at, err

@@ -55,7 +55,8 @@ type NearestProblem struct {
 	// how much targets vary where no row is near.
 	Apart bool
 	// Units, unless nil, holds the unit of each row. In the leave-one-out form n(i) then has rows of
-	// other units alone, so that L says how well the rows of a new unit are predicted.
+	// other units alone, so that L says how well the rows of a new unit are predicted. Apart goes
+	// before Units.
 	Units []int
 	Term  pacbayes.Expectation // φ; nil means LogDensity
 	// |raw target| of each row, in the scaled units of y, for relative losses; else nil
@@ -142,7 +143,7 @@ func (p *NearestProblem) Search(x []float64) {
 		rng := rand.New(rand.NewPCG(p.Seed, 0x7665636368696100))
 		place := lists.Of(rng.Perm(p.Rows.X.Rows), func(at int) int32 { return int32(at) })
 		ix.Earlier(place, p.of[first:last], p.m(), near)
-	} else if p.Units != nil {
+	} else if p.Units != nil && !p.Apart {
 		ix.Outside(p.Units, p.of[first:last], p.m(), near)
 	} else {
 		ix.Others(p.of[first:last], p.m(), near)

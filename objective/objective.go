@@ -62,7 +62,7 @@ type Adjoints struct {
 	K     matrix.Dense // N×N and symmetric; only the lower triangle counts
 	Noise float64      // d/dσ_n²
 	Mean  []float64    // d/dm_β(x_i), N numbers
-	Steps []float64    // derivatives by the steps of an ordinal noise, or nil
+	Steps []float64    // derivatives by Moments.Steps, or nil
 }
 
 // Moments holds the prior covariance matrix of f at the rows, in its lower triangle, and the prior
@@ -70,7 +70,7 @@ type Adjoints struct {
 type Moments struct {
 	K     matrix.Dense
 	Mean  []float64
-	Steps []float64 // of an ordinal noise
+	Steps []float64 // the parameters after ln σ_n²
 }
 
 // Exact is an objective that needs the whole matrix K = k_θ(X,X).
@@ -92,8 +92,8 @@ type Problem struct {
 	Y         []float64
 	Objective Exact
 	PerRow    posterior.RowNoise // how noisy each row is
-	// number of steps of an ordinal noise, the parameters after ln σ_n²
-	Steps int
+	// names of the parameters after ln σ_n²: steps of an ordinal noise, or those of Evidence.Pairs
+	More []string
 
 	replicates replicates
 
@@ -102,9 +102,8 @@ type Problem struct {
 	adj  Adjoints
 }
 
-// Dim returns the number of parameters: kernel, mean function, noise variance, steps of an ordinal
-// noise.
-func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.Steps }
+// Dim returns the number of parameters: kernel, mean function, noise variance, More.
+func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + len(p.More) }
 
 // Split cuts a parameter vector, or a gradient, into the parts for θ, β and ln σ_n².
 func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
@@ -115,8 +114,7 @@ func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
 
 // Names returns the name of every parameter.
 func (p *Problem) Names() []string {
-	steps := lists.To(p.Steps, func(i int) string { return fmt.Sprintf("log_step%d", i+1) })
-	return append(parameterNames(p.Kernel, p.Mean), steps...)
+	return append(parameterNames(p.Kernel, p.Mean), p.More...)
 }
 
 // parameterNames returns the names of θ, β and ln σ_n², in this order.
@@ -140,7 +138,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)
-	prior := Moments{p.k, p.mean, x[len(x)-p.Steps:]}
+	prior := Moments{p.k, p.mean, x[len(theta)+len(beta)+1:]}
 	p.fill(theta, beta, prior)
 	var adj *Adjoints
 	if gradient != nil {

@@ -21,6 +21,17 @@ func TestConformance(t *testing.T) {
 	t.Run("evidence", func(t *testing.T) {
 		objectivetest.Run(t, func() objective.Exact { return &objective.Evidence{} })
 	})
+	t.Run("evidence of groups", func(t *testing.T) {
+		objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense,
+			y []float64) objectivetest.Problem {
+			units := make([]int, len(y))
+			for i := range units {
+				units[i] = int(math.Floor(x.At(i, 0)))
+			}
+			return &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y, More: []string{"odds", "length"},
+				Objective: &objective.Evidence{Pairs: objective.PairsOf(x, units)}}
+		})
+	})
 	scale := make([]float64, 23)
 	for i := range scale {
 		scale[i] = 1

@@ -111,7 +111,7 @@ func TestOrdinalEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: &EPEvidence{Noise: likert}, Steps: 3}
+	p := &Problem{Kernel: k, Mean: kernel.LinearMean{}, X: x, Y: y, Objective: &EPEvidence{Noise: likert}, More: []string{"s1", "s2", "s3"}}
 	at, gradient := []float64{0.2, 0.5, 0.3, 0.7, 0, 0.2, -0.4, 0.5}, make([]float64, p.Dim())
 	if _, err := p.Evaluate(at, gradient); err != nil || len(at) != p.Dim() {
 		t.Fatal(p.Dim(), err)

@@ -18,7 +18,7 @@ const fewUnique = 0.7
 //
 //	−ln p(y) = −ln p(ȳ) + ½[(N − G) ln 2πs + Σ ln n_g + Q/s]
 func (p *Problem) Replicates() {
-	if _, is := p.Objective.(*Evidence); !is || !p.PerRow.Same() {
+	if e, is := p.Objective.(*Evidence); !is || e.Pairs != nil || !p.PerRow.Same() {
 		return
 	}
 	n := p.X.Rows

@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -127,22 +128,73 @@ func (e *Exact) rounding(p *Posterior) float64 {
 	return off*linalg.Dot(e.W, e.W)/2 + pivots*off
 }
 
-// leaveOneOut inverts C in O(N³) time for LeaveOneOut. ok is false if y has another number of rows
-// than the support.
-func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool) {
+// LeaveOneOut predicts each row of an exact GP from all its other rows, in O(N³) time.
+// It returns the mean and the variance (noise included) of y_i:
+// y_i − w_i/[C⁻¹]_ii and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12).
+// If units says which unit each row belongs to, the rows of other units predict it (see LeftOut).
+// This is a diagnostic, not a bound. ok is false if p isn't an exact GP of len(y) rows, or is
+// monotone.
+func (p *Posterior) LeaveOneOut(y []float64, units ...int) (mean, variance []float64, ok bool) {
+	e, is := p.Solution.(*Exact)
 	n := p.Support.Rows
-	if len(y) != n {
+	if !is || p.Monotone != nil || len(y) != n {
 		return nil, nil, false
 	}
 	inv := e.Chol.Like(n, n)
 	linalg.CholeskyInverse(e.Chol, inv)
 	mean = make([]float64, n)
 	variance = make([]float64, n)
+	if units != nil {
+		for i, off := range LeftOut(inv, e.W, lists.Members(units), variance) {
+			mean[i] = y[i] - off
+		}
+		return mean, variance, true
+	}
 	for i, w := range e.W {
 		variance[i] = 1 / inv.At(i, i)
 		mean[i] = y[i] - w*variance[i]
 	}
 	return mean, variance, true
+}
+
+// LeftOut returns the errors of predicting each row's target from the rows of other units, given C⁻¹
+// and w = C⁻¹r. For the rows G of a unit they are
+//
+//	e_G = [(C⁻¹)_GG]⁻¹ w_G,  with the variances v_G = diag [(C⁻¹)_GG]⁻¹, noise included
+//
+// (Rasmussen & Williams 2006, Eq. 5.12, for a block). It writes the variances to variance, unless
+// that is nil. Rounding may spoil a block, whose errors are then NaN.
+func LeftOut(inverse matrix.Dense, w []float64, units [][]int, variance []float64) []float64 {
+	errs := slices.Repeat([]float64{math.NaN()}, len(w))
+	linalg.Parallel(len(units), func(u int) {
+		g := units[u]
+		block := linalg.Borrow(len(g), len(g))
+		defer linalg.Return(block)
+		x := make([]float64, len(g))
+		for i, row := range g {
+			x[i] = w[row]
+			from := inverse.Row(row)
+			to := block.Row(i)
+			for j, other := range g[:i+1] {
+				to[j] = from[other]
+			}
+		}
+		if linalg.Cholesky(block) != nil {
+			return
+		}
+		linalg.CholeskySolve(block, x)
+		for i, row := range g {
+			errs[row] = x[i]
+		}
+		if variance != nil {
+			of := block.Like(len(g), len(g))
+			linalg.CholeskyInverseLower(block, of)
+			for i, row := range g {
+				variance[row] = of.At(i, i)
+			}
+		}
+	})
+	return errs
 }
 
 // explain subtracts u C⁻¹uᵀ = (u L⁻ᵀ)(u L⁻ᵀ)ᵀ.

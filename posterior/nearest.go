@@ -38,10 +38,6 @@ func (near) rounding(*Posterior) float64 { return math.NaN() }
 // explain panics: Joint and Drawable keep callers from asking for covariances.
 func (near) explain(matrix.Dense, matrix.Dense) { panic("posterior: no joint covariance") }
 
-func (near) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok bool) {
-	return nil, nil, false
-}
-
 // prior returns an error, because a prior's covariance needs the factor of one matrix.
 func (near) prior(*kernel.Conditional) error {
 	return errors.New("a posterior by conjugate gradients or nearest rows can't be a prior: its " +

@@ -97,7 +97,6 @@ type Solution interface {
 	latent(p *Posterior, x matrix.Dense, mean, variance []float64)
 	kl(p *Posterior) (nats float64)
 	rounding(p *Posterior) (nats float64)
-	leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool)
 	// explain subtracts what conditioning explains from prior covariances, in the lower triangle of
 	// cov. Row i of u has the covariances of value i with the support. explain overwrites u.
 	explain(u, cov matrix.Dense)
@@ -264,18 +263,6 @@ func (p *Posterior) KL() float64 { return p.kl(p) }
 // Weights along directions in which K almost vanishes make ‖w‖² large.
 // ln|K + sI| and its trace are off by the same error divided by s, for each of N pivots.
 func (p *Posterior) KLRounding() float64 { return p.rounding(p) }
-
-// LeaveOneOut predicts each row of an exact GP from all its other rows.
-// It returns the mean and the variance (noise included) of y_i:
-// y_i − w_i/[C⁻¹]_ii and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12).
-// This is a diagnostic, not a bound. ok is false if p isn't an exact GP of len(y) rows, or is
-// monotone.
-func (p *Posterior) LeaveOneOut(y []float64) (mean, variance []float64, ok bool) {
-	if p.Monotone != nil {
-		return nil, nil, false
-	}
-	return p.leaveOneOut(p, y)
-}
 
 // Follows returns nil if the solution follows from the prior, the support and the noise variance,
 // with the targets y of the support's rows and the prior's mean at these rows.

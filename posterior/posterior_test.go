@@ -272,11 +272,25 @@ func TestLeaveOneOut(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			n := len(p.y)
 			mean, variance, _ := p.fit(t).LeaveOneOut(p.y)
+			units := make([]int, n)
+			for i := range units {
+				units[i] = i % 5 // i, i+5, i+10 and i+15 are left out together
+			}
+			means, variances, _ := p.fit(t).LeaveOneOut(p.y, units...)
 			for i := range n {
 				m, v := make([]float64, 1), make([]float64, 1)
 				p.without(i).fit(t).Latent(p.x.RowRange(i, i+1), m, v)
 				near(t, fmt.Sprintf("mean %d", i), mean[i], m[0], 1e-10)
 				near(t, fmt.Sprintf("variance %d", i), variance[i], v[0]+p.noise, 1e-10)
+				rest := p
+				for j := n - 1; j >= 0; j-- {
+					if units[j] == units[i] {
+						rest = rest.without(j)
+					}
+				}
+				rest.fit(t).Latent(p.x.RowRange(i, i+1), m, v)
+				near(t, fmt.Sprintf("mean %d without its unit", i), means[i], m[0], 1e-10)
+				near(t, fmt.Sprintf("variance %d without its unit", i), variances[i], v[0]+p.noise, 1e-10)
 			}
 		})
 	}

@@ -17,10 +17,6 @@ func (factored) Joint() error    { return nil }
 func (factored) Drawable() error { return nil }
 func (factored) Local() string   { return "" }
 
-func (factored) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok bool) {
-	return nil, nil, false
-}
-
 func (factored) follows(*Posterior, []float64, []float64, Made) error { return nil }
 
 // work returns about n² + n·d multiplications for a variance, a triangular solve, and n·d for a

@@ -109,3 +109,15 @@ func Spread(n, some int) []int {
 	some = min(n, some)
 	return To(some, func(i int) int { return i * n / some })
 }
+
+// Members returns the indices of each number in of. Negative numbers, and those that aren't in of,
+// have none and are left out.
+func Members(of []int) [][]int {
+	all := make([][]int, max(0, slices.Max(append([]int{-1}, of...))+1))
+	for i, n := range of {
+		if n >= 0 {
+			all[n] = append(all[n], i)
+		}
+	}
+	return slices.DeleteFunc(all, func(members []int) bool { return len(members) == 0 })
+}

@@ -37,7 +37,7 @@ func (l Look) Measure(ctx context.Context, candidates []Candidate) (ties []Tie, 
 		return nil, err
 	}
 	ties = lists.Of(candidates, func(c Candidate) Tie {
-		return Tie{Candidate: c, Units: len(units(c.Of)), AlikeP: 1, ApartP: 1}
+		return Tie{Candidate: c, Units: len(lists.Members(c.Of)), AlikeP: 1, ApartP: 1}
 	})
 	may := lists.Where(len(ties), func(i int) bool { return ties[i].may(ties[i].Units) })
 	rest := lists.Where(len(ties), func(i int) bool { return !slices.Contains(may, i) })
@@ -71,7 +71,7 @@ func (l Look) shuffles(rng *rand.Rand) *rand.Rand {
 func (l Look) measure(ctx context.Context, all predictor, c Candidate,
 	rng *rand.Rand) (Tie, error) {
 	_, some := all.(*nearest)
-	members := units(c.Of)
+	members := lists.Members(c.Of)
 	if some {
 		members = sample(members, rng)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/lists"
 	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -28,31 +29,23 @@ const mostExact = 2000
 // newPredictor returns an exact predictor for up to mostExact rows, and one by nearest rows for
 // more. Both predict the targets minus the mean function.
 func newPredictor(g posterior.Given) (predictor, error) {
-	residuals := make([]float64, g.X.Rows)
-	g.Mean.At(g.Beta, g.X, residuals)
-	linalg.Minus(g.Y, residuals)
-	if g.X.Rows > mostExact {
+	if n := g.X.Rows; n > mostExact {
+		residuals := make([]float64, n)
+		g.Mean.At(g.Beta, g.X, residuals)
+		linalg.Minus(g.Y, residuals)
 		return &nearest{g, residuals, neighbours.About(g.Kernel, g.Theta, g.X)}, nil
 	}
-	n := g.X.Rows
-	c := g.X.Like(n, n)
-	inverse := g.X.Like(n, n)
-	kernel.At(g.Kernel, g.Theta).FillSymmetric(g.X, c)
-	c.AddDiagonal(g.Noise)
-	if err := linalg.Cholesky(c); err != nil {
-		return nil, posterior.NotDefinite(err, g.Noise)
+	q, err := posterior.NewExact(g)
+	if err != nil {
+		return nil, err
 	}
-	linalg.Trsv(false, c, residuals)
-	linalg.Trsv(true, c, residuals)
-	linalg.CholeskyInverse(c, inverse)
-	return &exact{inverse, residuals}, nil
+	e := q.Solution.(*posterior.Exact)
+	inverse := e.Chol.Like(e.Chol.Rows, e.Chol.Rows)
+	linalg.CholeskyInverse(e.Chol, inverse)
+	return &exact{inverse, e.W}, nil
 }
 
-// exact predicts from all rows, in closed form. If the rows G are left out, their errors are
-//
-//	e_G = [(C⁻¹)_GG]⁻¹ (C⁻¹r)_G
-//
-// (Rasmussen & Williams 2006, Eq. 5.12, for a block), with C = K + sI. G may be a single row.
+// exact predicts from all rows, in closed form (see posterior.LeftOut), with C = K + sI.
 type exact struct {
 	inverse matrix.Dense // C⁻¹
 	weights []float64    // C⁻¹r
@@ -69,41 +62,10 @@ func (e *exact) alone(rows []int) (errors, sd []float64) {
 	return errors, sd
 }
 
-// apart leaves out each row's whole unit. rows must hold every row that has a unit in of.
+// apart leaves out each row's whole unit.
 func (e *exact) apart(rows, of []int) []float64 {
-	errors := make([]float64, len(rows))
-	at := make([]int, len(of)) // index of each row in rows
-	for i, row := range rows {
-		at[row] = i
-	}
-	members := units(of)
-	linalg.Parallel(len(members), func(u int) {
-		g := members[u]
-		block := linalg.Borrow(len(g), len(g))
-		x := make([]float64, len(g))
-		defer linalg.Return(block)
-		for i, row := range g {
-			x[i] = e.weights[row]
-			from := e.inverse.Row(row)
-			to := block.Row(i)
-			for j, other := range g[:i+1] {
-				to[j] = from[other]
-			}
-		}
-		// fails only by rounding, because C⁻¹ is positive definite
-		if linalg.Cholesky(block) != nil {
-			for i := range x {
-				x[i] = math.NaN()
-			}
-		} else {
-			linalg.Trsv(false, block, x)
-			linalg.Trsv(true, block, x)
-		}
-		for i, row := range g {
-			errors[at[row]] = x[i]
-		}
-	})
-	return errors
+	all := posterior.LeftOut(e.inverse, e.weights, lists.Members(of), nil)
+	return lists.Of(rows, func(row int) float64 { return all[row] })
 }
 
 // nearestRows is the number of rows that predict a row if not all rows do.

@@ -92,7 +92,7 @@ func add(all []Candidate, set []column, of []int, size float64, least int) []Can
 		Chance: byChance(set)}
 	n := 0
 	repeated := 0
-	for _, rows := range units(of) {
+	for _, rows := range lists.Members(of) {
 		if len(rows) > 1 {
 			for _, row := range rows {
 				c.Of[row] = n
@@ -171,7 +171,7 @@ func unlikely(set []column) float64 {
 		chance *= agreements(rows, c) / pairs
 	}
 	last := len(set) - 1
-	return beyondChance(agreements(units(agreeing(set[:last])), set[last]), chance)
+	return beyondChance(agreements(lists.Members(agreeing(set[:last])), set[last]), chance)
 }
 
 // pairsOf returns the number of pairs of n rows.
@@ -193,7 +193,7 @@ func grown(c column, from []column) []column {
 	})
 	for {
 		next := -1
-		groups := units(agreeing(set))
+		groups := lists.Members(agreeing(set))
 		for j, o := range from {
 			if slices.ContainsFunc(set, func(s column) bool { return s.name == o.name }) {
 				continue

@@ -17,7 +17,11 @@
 // Both measures use only the rows that trained the model, so they take nothing from a certificate.
 package ties
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/lists"
+)
 
 // Kind says what units are made of.
 type Kind string
@@ -93,20 +97,9 @@ type Tie struct {
 	Middle    [][2]float64
 }
 
-// units returns the rows of each unit, in the order of the units' numbers.
-func units(of []int) [][]int {
-	all := make([][]int, max(0, slices.Max(append([]int{-1}, of...))+1))
-	for row, u := range of {
-		if u >= 0 {
-			all[u] = append(all[u], row)
-		}
-	}
-	return slices.DeleteFunc(all, func(rows []int) bool { return len(rows) == 0 })
-}
-
 // within says whether every unit of fine lies in a unit of coarse.
 func within(fine, coarse []int) bool {
-	for _, rows := range units(fine) {
+	for _, rows := range lists.Members(fine) {
 		if slices.ContainsFunc(rows, func(row int) bool {
 			return coarse[row] < 0 || coarse[row] != coarse[rows[0]]
 		}) {

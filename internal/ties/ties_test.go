@@ -66,7 +66,7 @@ func TestLeftOut(t *testing.T) {
 	for i := range of {
 		of[i] = rng.IntN(7)
 	}
-	rows := slices.Concat(units(of)...)
+	rows := slices.Concat(lists.Members(of)...)
 	for name, p := range map[string]predictor{"exact": closed,
 		"nearest": &nearest{g, g.Y, neighbours.New(g.Kernel, g.Theta, g.X)}} {
 		alone, sd := p.alone(rows)
@@ -314,11 +314,11 @@ func TestSettingUnits(t *testing.T) {
 	}
 	both := []column{{name: "x", inputs: []int{0, 1}}}
 	of, size := linked(both, g.X)
-	if all := units(of); len(all) < 38 || len(all) > 40 || size < 1e-3 || size > 0.3 {
+	if all := lists.Members(of); len(all) < 38 || len(all) > 40 || size < 1e-3 || size > 0.3 {
 		t.Errorf("%d settings to within %g, want 40", len(all), size)
 	}
-	if of, size := linked(both, plain.X); size != 0 || len(units(of)) != 0 {
-		t.Errorf("independent rows have %d settings to within %g", len(units(of)), size)
+	if of, size := linked(both, plain.X); size != 0 || len(lists.Members(of)) != 0 {
+		t.Errorf("independent rows have %d settings to within %g", len(lists.Members(of)), size)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/internal/faults"
 
@@ -31,7 +32,7 @@ type Plan struct {
 	Stage
 	z        linalg.Matrix    // inducing inputs that training starts from
 	All      objective.Memory // scaled rows of all ranks, only for a full GP
-	units    []int            // the group of each row of All, for a local posterior, or nil
+	Units    []int            // the group of each row of All, if a promise is about new groups, or nil
 	Varied   []float64        // a_i of the rows of a sparse GP, if the noise depends on the inputs
 	Of       int              // how many rows its rows are a sample of, which compares kernels
 	Estimate bool             // the method's Estimate estimates the objective
@@ -88,11 +89,11 @@ func (s Stage) Planned(evaluating bool, found finding.List) (*Plan, error) {
 		if p.All, err = deal.Gather(s.Rows); err != nil {
 			return nil, err
 		}
+		if p.Units, err = s.unitsOf(); err != nil {
+			return nil, err
+		}
 		if k.Local { // a local posterior needs the values of all rows
 			if p.Scale, err = deal.GatherValues(s.Rows, s.Scale); err != nil {
-				return nil, err
-			}
-			if p.units, err = s.unitsOf(); err != nil {
 				return nil, err
 			}
 		}
@@ -262,8 +263,8 @@ func (p *Plan) Some(rows []int) *Plan {
 	some := *p
 	some.Share = p.Choose(rows)
 	some.All = p.All.Some(rows)
-	if p.units != nil {
-		some.units = lists.Of(rows, func(row int) int { return p.units[row] })
+	if p.Units != nil {
+		some.Units = lists.Of(rows, func(row int) int { return p.Units[row] })
 	}
 	return &some
 }
@@ -309,13 +310,16 @@ func (p *Plan) Task(ctx context.Context, c *deal.Checkpoints, f Family) method.T
 		FixInducing: p.Choice.FixInducing, Started: p.init != nil,
 		Either: p.Options.Method.Solver == "auto", Solver: p.Choice.Solver, Unseen: p.unseen,
 		Context: ctx, Progress: progress, Comparing: comparing, Apart: p.Options.OnMap(p.Inputs()),
-		Units: p.units,
+		Units: p.Units,
 	}
 }
 
 // unitsOf returns the group of each row of all ranks, or nil if a promise isn't about new groups.
+// For the evidence, blocks are no groups: f, which doesn't end at a block's edge, is all that ties
+// their rows.
 func (s Stage) unitsOf() ([]int, error) {
-	if s.Roles.Group == nil || s.Options.Data.Group == dataset.EqualRows {
+	if s.Roles.Group == nil || s.Options.Data.Group == dataset.EqualRows ||
+		(s.Choice.Kind().Exact && strings.HasPrefix(s.Options.Data.Group, dataset.BlockPrefix)) {
 		return nil, nil
 	}
 	of, err := deal.GatherValues(s.Rows, lists.Of(s.Rows.Numbers, func(row int) float64 {

@@ -42,9 +42,8 @@ func (t Trained) Averaged(p *plan.Plan) (Trained, error) {
 		}
 		return lists.Of(weights, func(w float64) float64 { return w / sum })
 	}
-	weights := weigh(t.compared)
-	few := len(lists.If(weights, func(w float64) bool { return w >= leastWeight }))
-	runs := t.compared[:min(few, MostAveraged)]
+	worth := lists.If(weigh(t.compared), func(w float64) bool { return w >= leastWeight })
+	runs := t.compared[:min(len(worth), MostAveraged)]
 	if len(runs) < 2 {
 		return t, nil
 	}

@@ -366,13 +366,14 @@ func withVarying(p *plan.Plan, v *observation.Varying) (_ *plan.Plan, err error)
 
 // leftOutErrors returns rows that train (x), the squared errors r2 of predicting each from the
 // others, these predictions (mean), and the variances v of f there, in scaled units. With Cholesky
-// these are leave-one-out errors of all rows, else errors of at most noiseRows rows. A sparse GP
-// predicts each row from all rows, since it can't leave one out.
+// these are errors of all rows, for which a promise about new groups leaves out groups, else errors
+// of at most noiseRows rows. A sparse GP predicts each row from all rows, since it can't leave one
+// out.
 func leftOutErrors(p *plan.Plan, q *posterior.Posterior) (x matrix.Dense, r2, mean, v []float64,
 	err error) {
 	var errs []float64
 	rows := p.All
-	if left, variance, ok := q.LeaveOneOut(rows.Y); ok {
+	if left, variance, ok := q.LeaveOneOut(rows.Y, p.Units...); ok {
 		for i, y := range rows.Y {
 			errs = append(errs, y-left[i])
 			v = append(v, max(variance[i]-q.NoiseOf(i), 0))
