@@ -11,7 +11,7 @@ DATA is CSV in UTF-8 with commas, a line of names, plain numbers, and nothing in
     12,22.41,
 Rows count from 1 behind the names in DATA. Only the loss "scaled" needs an sd. Each of several targets has two such columns, in the file's
 order. The prediction of a label of two classes is the probability of the second. Exit status: 0, or 1 for REFUSED."""
-import csv, hashlib, json, struct, sys  # noqa: E401
+import csv, hashlib, io, json, re, struct, sys  # noqa: E401
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -21,7 +21,7 @@ SLACK = Fraction(1, 10**6)  # a stored number may differ by it from what holds. 
 WORD = ("that the predictions are the model's (verify.py and krigo certify predict themselves), and the ties in the header, which limit the population, all that were found",
         "that what predicts, epsilon and the sds come from prior rows alone, and that options, the seed and delta among them, were chosen before certified rows were seen",
         "that DATA are the rows that were measured, and that they and further rows are independent draws from one source")
-UNITS = {"column": "", "pair": "combination of ", "order": "stretch of the file", "time": "stretch of ", "place": "place by ", "copies": "set of near copies", "setting": "setting of "}
+COPIES, UNITS = "{} rows equal others in all that is read, and count as measured", {"column": "", "pair": "combination of ", "order": "stretch of the file", "time": "stretch of ", "place": "place by ", "copies": "set of near copies", "setting": "setting of "}
 INFINITE = Fraction(10)**999  # the error of a row whose unit is 0, larger than any width
 class Refused(Exception): """Why nothing is said."""
 def require(ok, why):
@@ -54,7 +54,7 @@ def opened(raw, versions):  # the header of a file, the rest of the file, and wh
     return Fields(json.loads(raw[16:16 + length].decode(), object_pairs_hook=plain)), raw[:-32], 16 + length
 # ---- 2. Which rows are certified follows from the seed and from what all rows hold -----------------------------------------------------------
 def table(raw):
-    names, *rows = [[c.strip() for c in row] for row in csv.reader(raw.decode("utf-8-sig").splitlines(), strict=True) if row]
+    names, *rows = [[c.strip() for c in row] for row in csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True) if row]
     require(len(set(names)) == len(names) and all(len(r) == len(names) for r in rows), "DATA isn't a table with different names and equally long rows")
     return {n: [row[j] for row in rows] for j, n in enumerate(names)}
 def number(c):  # a cell as it is written. Its float64, which krigo reads, differs from it by less than what is counted as a miss
@@ -80,29 +80,30 @@ def keys(salt, digests):  # a key for each digest, and different keys for equal 
         seen[d] = seen.get(d, -1) + 1
         yield sha(salt + d + struct.pack("<Q", seen[d]))[:16]
 def certified(head, data):
-    """Returns number, target and group of each certified row, if DATA has the model's hashes."""
+    """Returns number, target and group of each certified row, and how many rows are copies, if DATA has the model's hashes."""
     coding = head.of("encoding").objects("columns") if head.has("encoding") else []
     names, target, group = [c("name", str) for c in coding] or head.list("inputs", str), head("target", str), head("group", str)
-    known = head("split", str) == "content" and not head.has("censored") and group in (*data, "", "(equal rows)")
-    require(known, "not checked by core.py: backtests, groups that are blocks, targets that are limits")
-    require(group not in data or len({str(float(g)) if g.lstrip("+-").replace(".", "", 1).isdigit() else g for g in data[group]}) == len(set(data[group])), f"{group!r} has one number in two forms")
+    also, truth = [head(n, str) for n in ("offset", "exposure", "noise_column") if head.has(n)], head.of("kinds")("column", str) if head.has("kinds") else target
+    require(head("split", str) == "content" and not head.has("censored") and group in (*data, "", "(equal rows)"), "not checked by core.py: backtests, groups that are blocks, targets that are limits")
+    require(group not in data or len({float(g) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", g, re.I) else g for g in data[group]}) == len(set(data[group])), f"{group!r} has one number in two forms")
+    require(not {truth, target, group} & {*names, *also} - {""} and group not in (truth, target), "what is predicted, or groups, are inputs, too")
     if head.has("kinds"):  # a column of 0 and 1 for each class takes the place of the classes
         of = head.of("kinds")
         data = {**data, **{f"{of('column', str)}={k}": [str(int(c == k)) if c else "" for c in data[of("column", str)]] for k in of.list("labels", str)}}
     if head.has("classes"):
         data = {**data, target: [str(head.list("classes", str).index(c)) if c else "" for c in data[target]]}
-    targets, further = head.list("targets", str) or [target], [head(n, str) for n in ("offset", "exposure", "noise_column") if head.has(n)]
-    cells = [[long_text(c) if entry.has("categories") else bits(float(number(c)) if c else float("nan")) for c in data[n]] for n, entry in zip(names, coding or [Fields({})] * len(names))]
+    targets = head.list("targets", str) or [target]
+    cells = [[long_text(c) if entry.has("categories") else bits(float(c) if c and number(c) is not None else float("nan")) for c in data[n]] for n, entry in zip(names, coding or [Fields({})] * len(names))]
     def digests(rows, columns, order=None):
         """Returns the rows' digests and groups. A row's bytes are its inputs, a number as its float64, a category behind its length, and these columns."""
-        rests = [b"".join(bits(float(number(data[c][i])) if data[c][i] else float("nan")) for c in columns) for i in rows]
+        rests = [b"".join(bits(float(data[c][i]) if data[c][i] and number(data[c][i]) is not None else float("nan")) for c in columns) for i in rows]
         order = order or hashed_order(head, names, [[c[i] for i in rows] for c in cells], rests)
         groups = [data[group][i] if group in data else sha(b"".join([c[i] for c in cells] + [rest])).hex() if group else "" for i, rest in zip(rows, rests)]
         return [sha(b"".join([cells[k][i] for k in order] + [rest] + [long_text(g)] * (group != ""))) for i, rest, g in zip(rows, rests, groups)], groups, order
     own = [i for i, c in enumerate(data[target]) if c]  # rows that have the model's target, and rows that have any target of the fit
     dealt = [i for i, row in enumerate(zip(*(data[n] for n in targets))) if any(row)]
-    of, groups, order = digests(dealt, further + targets)
-    mine, own_groups, _ = digests(own, further + [target], order)
+    of, groups, order = digests(dealt, also + targets)
+    mine, own_groups, _ = digests(own, also + [target], order)
     require(hash_of(mine, len(names)) == head("rows_sha256", str), "DATA are other rows than the model's, or not written plainly: use rows.csv of certify --core")
     salt = f"krigo roles {hash_of(of, len(names))} ".encode() + struct.pack("<Q", head("seed", int))
     by_group = dict(zip(names_of := sorted({sha(long_text(g)) for g in groups}), keys(salt + b" group", names_of)))
@@ -113,7 +114,7 @@ def certified(head, data):
     role = {i: role_of[p] for i, p in zip(dealt, place)}
     require([sum(role[i] == r for i in own) for r in range(4)] == head.list("rows_by_role", int), "rows_by_role doesn't count the rows that get each role")
     require(hash_of([d for i, d in zip(own, mine) if role[i] == CERTIFIED], len(names)) == head("certified_rows_sha256", str), "certified_rows_sha256 is of other rows")
-    return [(i, number(data[target][i]), g) for i, g in zip(own, own_groups) if role[i] == CERTIFIED]
+    return [(i, number(data[target][i]), g) for i, g in zip(own, own_groups) if role[i] == CERTIFIED], len(mine) - len(set(mine))
 # ---- 3. Bounds: functions of counts, n and delta. proof/README.md says why each holds ------------------------------
 def holds(k, n, p, delta):
     """Returns whether P(Bin(n, p) <= k) <= delta: whether the sum of comb(n, i) a^i (b-a)^(n-i) for i <= k is at most delta b^n, with p = a/b."""
@@ -233,7 +234,7 @@ def model(raw, written, predictions):  # what a model file certifies: of each ta
     predicted = {int(row[0]) - 1: [number(v) if v else None for v in row[1:]] for row in table_of}
     require(named == ["row", *["predicted", "sd"] * len(heads)] and len(predicted) == len(table_of), "PREDICTIONS have other columns, or a row twice")
     said, kinds = top.of("together") if several else Fields({}), heads[0].has("kinds")
-    delta, parts = said.exact("delta"), said("parts", int)
+    delta, parts, copies = said.exact("delta"), said("parts", int), 0
     alike = {h.of("terms").of("loss")("Kind", str) == "label" for h in heads} in ({True}, {kinds}) and all(h.entries.get(n) == heads[0].entries.get(n) for h in heads for n in ("group", "seed", "split", "kinds", "targets"))
     names = [f"{of('column', str)}={k}" for of in [heads[0].of("kinds")] for k in of.list("labels", str)] if kinds else [h("target", str) for h in heads]
     require(alike and names == [h("target", str) for h in heads], "models of one file deal their rows alike, all or none are of labels, and each label has a model")
@@ -249,10 +250,10 @@ def model(raw, written, predictions):  # what a model file certifies: of each ta
         require(same and sound and (not head.has("classes") or kind == "label" and len(head.list("classes", str)) == 2 and (not kinds or head.list("classes", str) == ["0", "1"])), "certificate and terms disagree")
         adds_up = not several or t("delta", float) == said("delta", float) / parts and (parts == 1 if kinds else parts >= len(heads) + said.has("certificate"))
         require(adds_up and 0 < t("delta", float) < 0.5, "the parts of delta don't add up")
-        rows = certified(head, data)
+        rows, equal = certified(head, data)
         require(all(len(predicted.get(i, ())) == 2 * len(heads) and predicted[i][2 * j] is not None for i, *_ in rows), "PREDICTIONS lack a certified row")
         require(kind != "label" or all(y in (0, 1) for _, y, _ in rows), "a label isn't 0 or 1")
-        ratios = [ratio(t, y, *predicted[i][2 * j:2 * j + 2]) for i, y, _ in rows]
+        copies, ratios = max(copies, equal), [ratio(t, y, *predicted[i][2 * j:2 * j + 2]) for i, y, _ in rows]
         for (i, y, g), r in zip(rows, ratios):
             rows_of.setdefault(i, []).append((r, y, predicted[i][2 * j], g))
         lines += say([head], t, c, ratios, [g for *_, g in rows], min(t.exact("delta"), delta / parts) if several else t.exact("delta"), lambda w: within(t, head("target", str), w))  # noqa: B023
@@ -262,20 +263,20 @@ def model(raw, written, predictions):  # what a model file certifies: of each ta
         worst = [max(r for r, *_ in v) if not kinds else Fraction(2 * any(p >= q for _, y, p, _ in v if not y for _, z, q, _ in v if z)) for v in whole]
         lines += say(heads, heads[0].of("terms"), said.of("certificate"), worst, [v[0][-1] for v in whole], delta / parts, lambda w: " and ".join(
             within(h.of("terms"), h("target", str), w) for h in heads) if not kinds else f"have the right label of {heads[0].of('kinds')('column', str)!r}")
-    return lines + [f"With {percent(1 - delta, 9)} confidence all of this together" if parts > 1 else "Each of these by itself"] * several
+    return lines + [f"With {percent(1 - delta, 9)} confidence all of this together" if parts > 1 else "Each of these by itself"] * several + [COPIES.format(copies)] * (copies > 0)
 # ---- 5. Labels that another program predicted --------------------------------------------------------------------------------------------------
 def labels(raw, data):  # what a certificate of labels states, from its confusion matrix
     o = Fields(json.loads(raw, object_pairs_hook=plain))
     c, named, delta, prefix = o.of("certificate"), o.list("statements", str), o.exact("delta"), o("probabilities", str)
     known = o("kind", str) == "classes" and named and set(named) <= {"error", "classes", "predicted", "slices"} and named == list(dict.fromkeys(named))
     require(known and not (o("group", str) or o("at_most_wrong", float) or o("recall", float)) and 0 < delta < Fraction(1, 2), "not checked by core.py: labels of groups, thresholds, and statements but error, classes, predicted and slices")
-    classes, truth, own = c.list("classes", str), data[o("target", str)], data[o("prediction", str)] if o.has("prediction") else ()
+    classes, copies, truth, own = c.list("classes", str), len(rows := list(zip(*data.values()))) - len(set(rows)), data[o("target", str)], data[o("prediction", str)] if o.has("prediction") else ()
     likely = () if own else [*zip(*(map(number, data[prefix + k]) for k in classes))]
-    require(c("valid", bool) and own is not truth and "" not in (*truth, *own) and all(row.count(max(row)) == 1 for row in likely), "this is no certificate, or labels or predictions are missing, or two classes are equally likely, so that their order would decide")
+    require(c("valid", bool) and own is not truth and not any(data[prefix + k] is truth for k in classes if not own) and "" not in (*truth, *own) and all(row.count(max(row)) == 1 for row in likely), "this is no certificate, or labels or predictions are missing, or two classes are equally likely, so that their order would decide")
     own = own or [classes[row.index(max(row))] for row in likely]
     confusion = [[sum(pair == (a, b) for pair in zip(truth, own)) for b in classes] for a in classes]
-    require(c.list("confusion", list) == confusion and c("rows", int) == len(truth) == sum(map(sum, confusion)), "the confusion matrix differs")
-    lines = [f"With {percent(1 - delta, 9)} confidence (over the draw of the {len(truth)} certified rows), of the labels {o('prediction', str) or prefix!r} of {o('target', str)!r} on further rows from the same source"]
+    require(c.list("confusion", list) == confusion and c("rows", int) == len(truth) == sum(map(sum, confusion)), "the confusion matrix differs, or a label has two forms, such as 1 and 1.0")
+    lines = [f"With {percent(1 - delta, 9)} confidence (over the draw of the {len(truth)} certified rows), of the labels {(o('prediction', str) if o.has('prediction') else prefix)!r} of {o('target', str)!r} on further rows from the same source"]
     for about in named:
         of = {"error": [""] * len(truth), "classes": truth, "predicted": own, "slices": data.get(o("slice_by", str))}[about]
         parts = len(named) * sum(of.count(kind) >= 20 for kind in set(of))
@@ -284,15 +285,14 @@ def labels(raw, data):  # what a certificate of labels states, from its confusio
             bound = binomial(k, n, delta / parts) if n >= 20 else Fraction(1)
             require((s("rows", int), s("wrong", int)) == (n, k) and bound <= s.exact("bound") + SLACK, f"the statement {about} {s('of', str)} is wrong")
             lines.append(f"  at least {percent(1 - bound)} are right{(f' ({about}: ' + repr(s('of', str)) + ')') * (about != 'error')}, {n - k} of {n} certified ones are")
-    return lines
+    return lines + [COPIES.format(copies)] * (copies > 0)
 def main(names):
     try:
         require(len(names) in (2, 3), __doc__)
         raw, data, *predictions = (open(name, "rb").read() for name in names)  # noqa: SIM115
-        copies = len(rows := list(zip(*table(data).values()))) - len(set(rows))
-        said = "\n- ".join(["\n".join([*(model(raw, data, *predictions) if predictions else labels(raw, table(data))), "That is so if this is true, which no program can see here:"]), *WORD, *[f"that {copies} rows which equal other rows were measured, too, and not copied"] * (copies > 0)])
+        said = "\n- ".join(["\n".join([*(model(raw, data, *predictions) if predictions else labels(raw, table(data))), "That is so if this is true, which no program can see here:"]), *WORD])
     except (Refused, OSError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError, ValueError, csv.Error, struct.error) as e:
-        why = str(e) if isinstance(e, Refused) else f"the files don't follow their formats ({type(e).__name__}: {e})"
+        why = str(e) if isinstance(e, Refused) else f"the files don't follow their formats (DATA that are written otherwise have a rows.csv of certify --core; {type(e).__name__}: {e})"
         said = "REFUSED: " + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in why)  # a text of the file mustn't begin a line
     sys.stdout.buffer.write(said.encode() + b"\n")
     return said.startswith("REFUSED: ")

@@ -351,7 +351,13 @@ def refused(why, f):
 refused("plain number", lambda: core.number("\u0663"))  # a digit of another script
 refused("plain number", lambda: core.number("1_0"))
 head = core.Fields({"inputs": ["a"], "target": "y", "group": "g", "split": "content"})
-refused("two forms", lambda: core.certified(head, core.table(b"g,a,y\n1,2,3\n1.0,2,3\n")))
+for one in b"1.0", b"1e0", b"10e-1", b"+1":
+    refused("two forms", lambda: core.certified(head, core.table(b"g,a,y\n1,2,3\n" + one + b",2,3\n")))
+for fields in {"inputs": ["a", "y"]}, {"offset": "y"}, {"group": "a"}, {"group": "y"}:
+    other = core.Fields({**head.entries, **fields})
+    refused("are inputs", lambda: core.certified(other, core.table(b"g,a,y\n1,2,3\n1,2,4\n")))
+assert core.table('a,b\r\n"x\ny",\u2028\r\n'.encode()) == {"a": ["x\ny"], "b": [""]}
+assert core.table('a,b\n"x\u2028y\x85z",1\n'.encode()) == {"a": ["x\u2028y\x85z"], "b": ["1"]}
 dated = core.Fields({"target": "y", "group": "day", "reading": {"dates": [{"column": "day"}]}})
 assert "of the same period, not later ones" in core.population([dated])
 assert "period" not in core.population([core.Fields({"target": "y", "group": "site", "reading": {"dates": [{"column": "day"}]}})])
@@ -437,9 +443,13 @@ func TestCoreLabels(t *testing.T) {
 		says, said := try(strings.Replace(honest, f[0], f[1], 1))
 		must.Hold(t, !says, "%s: %s", f[1], said)
 	}
-	must.Hold(t, strings.Contains(said, "rows which equal other rows") && strings.Contains(said, "labels 'said' of 'kind'"), "%s", said)
+	must.Hold(t, strings.Contains(said, "rows equal others") && strings.Contains(said, "labels 'said' of 'kind'"), "%s", said)
 	says, said = try(strings.Replace(honest, `"prediction": "said"`, `"prediction": "kind"`, 1))
 	must.Hold(t, !says && strings.Contains(said, "predictions are missing"), "predictions that are the targets: %s", said)
+	must.Do(t, os.WriteFile(table, []byte("p1,p0\n"+strings.Repeat("1,0.5\n0,0.5\n", 20)), 0o600))
+	says, said = try(`{"kind": "classes", "statements": ["error"], "delta": 0.1, "target": "p1", "probabilities": "p", "certificate": {"valid": true,
+		"rows": 40, "classes": ["0", "1"], "confusion": [[20, 0], [0, 20]], "statements": [{"about": "error", "rows": 40, "wrong": 0, "bound": 1}]}}`)
+	must.Hold(t, !says && strings.Contains(said, "predictions are missing"), "a probability that is the target: %s", said)
 	must.Do(t, os.WriteFile(table, []byte(text+strings.Repeat(",,s0\n", 50)), 0o600))
 	says, said = try(honest)
 	must.Hold(t, !says && strings.Contains(said, "labels or predictions are missing"), "gaps: %s", said)

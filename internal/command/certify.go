@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -353,6 +354,9 @@ func writePlain(w io.Writer, table *dataset.Table) error {
 		texts := make([]string, len(cells))
 		for j, v := range cells {
 			texts[j] = table.CellText(j, v)
+			if v == 0 && math.Signbit(v) { // its bytes are others than those of 0
+				texts[j] = "-0"
+			}
 		}
 		return to.Write(texts)
 	})
