@@ -84,9 +84,9 @@ def certified(head, data):
     coding = head.of("encoding").objects("columns") if head.has("encoding") else []
     names, target, group = [c("name", str) for c in coding] or head.list("inputs", str), head("target", str), head("group", str)
     also, truth = [head(n, str) for n in ("offset", "exposure", "noise_column") if head.has(n)], head.of("kinds")("column", str) if head.has("kinds") else target
-    require(head("split", str) == "content" and not head.has("censored") and group in (*data, "", "(equal rows)"), "not checked by core.py: backtests, groups that are blocks, targets that are limits")
+    require(head("split", str) == "content" and not head.has("censored") and group in (*data, "", "(equal rows)"[:99 * (len(head.list("targets", str)) < 2)]), "not checked by core.py: backtests, groups that are blocks, targets that are limits")
     require(group not in data or len({float(g) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", g, re.I) else g for g in data[group]}) == len(set(data[group])), f"{group!r} has one number in two forms")
-    require(not {truth, target, group} & {*names, *also} - {""} and group not in (truth, target), "what is predicted, or groups, are inputs, too")
+    require(not {truth, target, group, *head.list("targets", str)} & {*names, *also} - {""} and group not in (truth, target), "what is predicted, or groups, are inputs, too")
     if head.has("kinds"):  # a column of 0 and 1 for each class takes the place of the classes
         of = head.of("kinds")
         data = {**data, **{f"{of('column', str)}={k}": [str(int(c == k)) if c else "" for c in data[of("column", str)]] for k in of.list("labels", str)}}
@@ -109,7 +109,7 @@ def certified(head, data):
     by_group = dict(zip(names_of := sorted({sha(long_text(g)) for g in groups}), keys(salt + b" group", names_of)))
     place = [by_group[sha(long_text(g))] for g in groups] if group else list(keys(salt, of))  # rows of a group have the group's key
     units = head.list("units_by_role", int) or head.list("groups_by_role", int) or head.list("rows_by_role", int)
-    require(len(units) == 4 and min(units) >= 0 and sum(units) == len(set(place)), "the model counts another number of rows, or groups")
+    require(len(units) == 4 and min(units) >= 0 and sum(units) == len(set(place)) and (not group or "" not in groups), "the model counts another number of rows, or groups, or a row has no group")
     role_of = dict(zip(sorted(set(place)), [r for r in range(4) for _ in range(units[r])]))
     role = {i: role_of[p] for i, p in zip(dealt, place)}
     require([sum(role[i] == r for i in own) for r in range(4)] == head.list("rows_by_role", int), "rows_by_role doesn't count the rows that get each role")
@@ -237,7 +237,7 @@ def model(raw, written, predictions):  # what a model file certifies: of each ta
     delta, parts, copies = said.exact("delta"), said("parts", int), 0
     alike = {h.of("terms").of("loss")("Kind", str) == "label" for h in heads} in ({True}, {kinds}) and all(h.entries.get(n) == heads[0].entries.get(n) for h in heads for n in ("group", "seed", "split", "kinds", "targets"))
     names = [f"{of('column', str)}={k}" for of in [heads[0].of("kinds")] for k in of.list("labels", str)] if kinds else [h("target", str) for h in heads]
-    require(alike and names == [h("target", str) for h in heads], "models of one file deal their rows alike, all or none are of labels, and each label has a model")
+    require(alike and names == [h("target", str) for h in heads] and all(h.list("targets", str) == names for h in heads if several), "models of one file deal their rows alike, all or none are of labels, and each label has a model")
     for j, head in enumerate(heads):
         require(head.has("certificate"), f"there is no certificate of {head('target', str)}: {head('certificate_reason', str)}")
         t, c, kind = head.of("terms"), head.of("certificate"), head.of("terms").of("loss")("Kind", str)
@@ -272,7 +272,7 @@ def labels(raw, data):  # what a certificate of labels states, from its confusio
     require(known and not (o("group", str) or o("at_most_wrong", float) or o("recall", float)) and 0 < delta < Fraction(1, 2), "not checked by core.py: labels of groups, thresholds, and statements but error, classes, predicted and slices")
     classes, copies, truth, own = c.list("classes", str), len(rows := list(zip(*data.values()))) - len(set(rows)), data[o("target", str)], data[o("prediction", str)] if o.has("prediction") else ()
     likely = () if own else [*zip(*(map(number, data[prefix + k]) for k in classes))]
-    require(c("valid", bool) and own is not truth and not any(data[prefix + k] is truth for k in classes if not own) and "" not in (*truth, *own) and all(row.count(max(row)) == 1 for row in likely), "this is no certificate, or labels or predictions are missing, or two classes are equally likely, so that their order would decide")
+    require(c("valid", bool) and own is not truth and not any(data[prefix + k] is truth for k in classes if not own) and (own or {n for n in data if n.startswith(prefix)} - {prefix, o("target", str)} == {prefix + k for k in classes}) and "" not in (*truth, *own) and all(row.count(max(row)) == 1 for row in likely), "this is no certificate, or labels or predictions are missing, or two classes are equally likely, so that their order would decide")
     own = own or [classes[row.index(max(row))] for row in likely]
     confusion = [[sum(pair == (a, b) for pair in zip(truth, own)) for b in classes] for a in classes]
     require(c.list("confusion", list) == confusion and c("rows", int) == len(truth) == sum(map(sum, confusion)), "the confusion matrix differs, or a label has two forms, such as 1 and 1.0")

@@ -353,7 +353,7 @@ refused("plain number", lambda: core.number("1_0"))
 head = core.Fields({"inputs": ["a"], "target": "y", "group": "g", "split": "content"})
 for one in b"1.0", b"1e0", b"10e-1", b"+1":
     refused("two forms", lambda: core.certified(head, core.table(b"g,a,y\n1,2,3\n" + one + b",2,3\n")))
-for fields in {"inputs": ["a", "y"]}, {"offset": "y"}, {"group": "a"}, {"group": "y"}:
+for fields in {"inputs": ["a", "y"]}, {"targets": ["y", "a"]}, {"offset": "y"}, {"group": "a"}, {"group": "y"}:
     other = core.Fields({**head.entries, **fields})
     refused("are inputs", lambda: core.certified(other, core.table(b"g,a,y\n1,2,3\n1,2,4\n")))
 assert core.table('a,b\r\n"x\ny",\u2028\r\n'.encode()) == {"a": ["x\ny"], "b": [""]}
@@ -450,6 +450,10 @@ func TestCoreLabels(t *testing.T) {
 	says, said = try(`{"kind": "classes", "statements": ["error"], "delta": 0.1, "target": "p1", "probabilities": "p", "certificate": {"valid": true,
 		"rows": 40, "classes": ["0", "1"], "confusion": [[20, 0], [0, 20]], "statements": [{"about": "error", "rows": 40, "wrong": 0, "bound": 1}]}}`)
 	must.Hold(t, !says && strings.Contains(said, "predictions are missing"), "a probability that is the target: %s", said)
+	must.Do(t, os.WriteFile(table, []byte("k,pa,pb,pc\n"+strings.Repeat("a,.4,.1,.5\nb,.1,.9,0\n", 20)), 0o600))
+	says, said = try(`{"kind": "classes", "statements": ["error"], "delta": 0.1, "target": "k", "probabilities": "p", "certificate": {"valid": true,
+		"rows": 40, "classes": ["a", "b"], "confusion": [[20, 0], [0, 20]], "statements": [{"about": "error", "rows": 40, "wrong": 0, "bound": 1}]}}`)
+	must.Hold(t, !says && strings.Contains(said, "predictions are missing"), "a class that is left out: %s", said)
 	must.Do(t, os.WriteFile(table, []byte(text+strings.Repeat(",,s0\n", 50)), 0o600))
 	says, said = try(honest)
 	must.Hold(t, !says && strings.Contains(said, "labels or predictions are missing"), "gaps: %s", said)
