@@ -40,7 +40,7 @@ type Tie struct {
 	High *float64 `json:"new_high,omitempty"`
 	// Takes is the number of units from which a fit that is asked for a certificate about new units
 	// issues one. It is 0 if the fit needn't be asked. Delta is the least δ up to 0.2 at which Units
-	// are enough, and 0 if there is none.
+	// are enough. It is 0 if no such δ is.
 	Takes int     `json:"takes,omitempty"`
 	Delta float64 `json:"delta,omitempty"`
 }

@@ -117,7 +117,7 @@ def certified(head, data):
     return [(i, number(data[target][i]), g) for i, g in zip(own, own_groups) if role[i] == CERTIFIED], len(mine) - len(set(mine))
 # ---- 3. Bounds: functions of counts, n and delta. proof/README.md says why each holds ------------------------------
 def holds(k, n, p, delta):
-    """Returns whether P(Bin(n, p) <= k) <= delta: whether the sum of comb(n, i) a^i (b-a)^(n-i) for i <= k is at most delta b^n, with p = a/b."""
+    """Returns whether P(Bin(n, p) <= k) <= delta, for k < n: whether the sum of comb(n, i) a^i (b-a)^(n-i) for i <= k is at most delta b^n, with p = a/b."""
     a, b = Fraction(p).as_integer_ratio()
     total, power, choose = 0, 1, 1
     for i in range(k + 1):

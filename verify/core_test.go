@@ -312,8 +312,8 @@ func inside(t *testing.T, raw []byte, changes ...func(h map[string]any, arrays [
 	return closed(raw, head, append(all, rest...))
 }
 
-// TestCoreMixed: core.py refuses models of one file of which some are of labels, or which are of the classes of one
-// column and not of labels: a width and a label have no error in common.
+// TestCoreMixed: core.py refuses a file with models of widths and models of labels, and models of one column's classes
+// that aren't of labels: a width and a label have no error in common.
 func TestCoreMixed(t *testing.T) {
 	python(t)
 	data := krigo.Data{Inputs: []string{"a", "b"}}

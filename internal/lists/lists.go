@@ -110,8 +110,8 @@ func Spread(n, some int) []int {
 	return To(some, func(i int) int { return i * n / some })
 }
 
-// Members returns the indices of each number in of. Negative numbers, and those that aren't in of,
-// have none and are left out.
+// Members returns the indices of each number in of. It leaves out negative numbers, and numbers that
+// aren't in of.
 func Members(of []int) [][]int {
 	all := make([][]int, max(0, slices.Max(append([]int{-1}, of...))+1))
 	for i, n := range of {
